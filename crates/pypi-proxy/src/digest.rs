@@ -3,13 +3,13 @@
 use std::fmt;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt as _;
 use std::str::FromStr;
 
 use aws_lc_rs::digest::{self, Context, SHA1_FOR_LEGACY_USE_ONLY, SHA224, SHA256, SHA384, SHA512};
 use md5::{Digest as _, Md5};
 
 use crate::error::Kind;
+use crate::sys::FileExt as _;
 use crate::{Checksum, Error};
 
 /// SHA-256 of a file, which is its name in the store. Formatted as 64 hexadecimal digits.

@@ -104,6 +104,8 @@ pub mod serve;
 #[cfg(feature = "proxy")]
 pub mod store;
 #[cfg(feature = "proxy")]
+mod sys;
+#[cfg(feature = "proxy")]
 mod units;
 #[cfg(feature = "proxy")]
 pub mod upstream;

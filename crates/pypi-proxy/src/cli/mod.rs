@@ -10,8 +10,15 @@ mod reload;
 mod requirements;
 mod serve;
 mod setup;
+#[cfg(unix)]
+mod signals;
+#[cfg(unix)]
 mod systemd;
+#[cfg(unix)]
+mod unix_socket;
 mod warm;
+#[cfg(windows)]
+mod windows;
 
 use std::fmt;
 use std::io::{self, Write as _};
@@ -21,6 +28,8 @@ use anyhow::Context as _;
 use clap::{ArgMatches, FromArgMatches as _};
 
 use self::args::Command;
+#[cfg(windows)]
+use self::windows::{signals, systemd, unix_socket};
 
 /// Exit status for wrong usage or configuration.
 const USAGE: u8 = 2;

@@ -1,4 +1,4 @@
-//! Reload of the settings at SIGHUP.
+//! Reload of the settings.
 
 use std::sync::Arc;
 
@@ -6,8 +6,8 @@ use anyhow::Result;
 use clap::ArgMatches;
 use pypi_proxy::config::{Setting, Settings};
 use pypi_proxy::serve::ServerHandle;
-use tokio::signal::unix::Signal;
 
+use super::signals::Reload;
 use super::{chain, setup, systemd};
 
 /// Reads the settings again.
@@ -19,11 +19,11 @@ pub(super) struct Reloader {
 }
 
 impl Reloader {
-    /// Reloads the settings at each signal. Signals that arrive during a reload cause one more.
-    pub(super) async fn run(self, mut hangup: Signal) {
+    /// Reloads the settings at each request. Requests that arrive during a reload cause one more.
+    pub(super) async fn run(self, mut requests: Reload) {
         let mut current = Arc::new(self.started.clone());
         let reloader = Arc::new(self);
-        while hangup.recv().await.is_some() {
+        while requests.next().await.is_some() {
             systemd::reloading().await;
             let (reloader, before) = (reloader.clone(), current.clone());
             let reloaded = tokio::task::spawn_blocking(move || reloader.reload(&before)).await;

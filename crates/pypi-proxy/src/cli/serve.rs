@@ -6,12 +6,12 @@ use anyhow::{Context as _, Result};
 use clap::ArgMatches;
 use pypi_proxy::config::{Discovery, Level, LogFormat, Settings};
 use pypi_proxy::serve::Server;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing::level_filters::LevelFilter;
 use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
 
 use super::listen::{Bound, bind_all};
 use super::reload::Reloader;
+use super::signals::{Reload, Shutdown, raise_file_limit};
 use super::systemd::PassedSocket;
 use super::{setup, systemd};
 
@@ -31,20 +31,10 @@ pub(super) fn run(matches: &ArgMatches) -> Result<()> {
     runtime.build()?.block_on(serve(matches, &settings, passed))
 }
 
-/// Raises the limit of open files to the hard limit, because each connection is one.
-fn raise_file_limit() {
-    use rustix::process::{Resource, getrlimit, setrlimit};
-
-    let mut limit = getrlimit(Resource::Nofile);
-    limit.current = limit.maximum;
-    // Without more descriptors, the proxy accepts fewer connections.
-    let _ = setrlimit(Resource::Nofile, limit);
-}
-
 async fn serve(matches: &ArgMatches, settings: &Settings, passed: Vec<PassedSocket>) -> Result<()> {
     // From here on, SIGHUP does not terminate the program.
-    let hangup = signal(SignalKind::hangup())?;
-    let mut signals = Signals::new()?;
+    let reload = Reload::new(settings)?;
+    let mut signals = Shutdown::new()?;
     raise_file_limit();
     for text in settings.warnings() {
         tracing::warn!("{text}");
@@ -68,8 +58,8 @@ async fn serve(matches: &ArgMatches, settings: &Settings, passed: Vec<PassedSock
     let builder = setup::proxy_builder(settings, found)?;
     let (server, store) = builder.start()?;
     let (mut public, mut admin) = (Vec::new(), Vec::new());
-    for PassedSocket { socket, is_admin } in passed {
-        let bound = Bound::passed(socket.into_listener()?)?;
+    for (socket, is_admin) in passed {
+        let bound = socket.into_bound()?;
         if is_admin { &mut admin } else { &mut public }.push(bound);
     }
     let mode = settings.unix_socket_mode.bits();
@@ -93,7 +83,7 @@ async fn serve(matches: &ArgMatches, settings: &Settings, passed: Vec<PassedSock
         addresses.push(address.to_string());
     }
     let reloader = Reloader { matches: matches.clone(), server: server.handle(), started: settings.clone() };
-    tokio::spawn(reloader.run(hangup));
+    tokio::spawn(reloader.run(reload));
     systemd::ready(&addresses.join(", "));
     let mut files = Vec::new();
     let mut listeners = public.into_iter().map(|bound| {
@@ -123,24 +113,6 @@ async fn serve(matches: &ArgMatches, settings: &Settings, passed: Vec<PassedSock
     Ok(())
 }
 
-struct Signals {
-    terminate: Signal,
-    interrupt: Signal,
-}
-
-impl Signals {
-    fn new() -> io::Result<Self> {
-        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
-    }
-
-    async fn next(&mut self) {
-        tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = self.interrupt.recv() => {}
-        }
-    }
-}
-
 /// Starts logging on a separate thread. Dropping the guard flushes the buffer.
 fn start_logging(settings: &Settings) -> WorkerGuard {
     let (writer, guard) =
@@ -153,7 +125,8 @@ fn start_logging(settings: &Settings) -> WorkerGuard {
         Level::Error => LevelFilter::ERROR,
         Level::Off => LevelFilter::OFF,
     };
-    let has_colors = settings.log_color.value.unwrap_or_else(|| io::stderr().is_terminal());
+    // Not every console of Windows supports colors.
+    let has_colors = settings.log_color.value.unwrap_or_else(|| !cfg!(windows) && io::stderr().is_terminal());
     let builder = tracing_subscriber::fmt().with_max_level(level).with_writer(writer);
     match settings.log_format.value {
         LogFormat::Text => builder.with_ansi(has_colors).init(),

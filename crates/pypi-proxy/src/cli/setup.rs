@@ -127,7 +127,11 @@ pub(super) fn client_of(listen: &Listen) -> ClientBuilder {
     let builder = Client::builder().no_proxy();
     match listen {
         Listen::Tcp { .. } => builder,
+        #[cfg(unix)]
         Listen::Unix(path) => builder.unix_socket(&**path),
+        // The proxy does not listen on Unix sockets there.
+        #[cfg(not(unix))]
+        Listen::Unix(_) => builder,
     }
 }
 
@@ -152,7 +156,10 @@ pub(super) async fn request(
 pub(super) fn netrc() -> Option<Netrc> {
     let path = match std::env::var_os("NETRC") {
         Some(path) => Some(PathBuf::from(path)),
-        None => std::env::var_os("HOME").map(|home| Path::new(&home).join(".netrc")),
+        None => {
+            let home = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
+            std::env::var_os(home).map(|home| Path::new(&home).join(".netrc"))
+        }
     };
     path.map(Netrc::new)
 }

@@ -1,39 +1,45 @@
 //! Socket activation, readiness and watchdog notifications of systemd.
 
 use std::io;
-use std::net::TcpListener;
 use std::os::unix::net::UnixListener;
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use pypi_proxy::serve::Listener;
+use pypi_proxy::config::Listen;
 use sd_notify::NotifyState;
+use tokio::net::TcpListener;
 
-use super::listen::tokio_listener;
+use super::listen::{Bound, tcp_address};
+use super::unix_socket::tokio_listener;
 
 /// Name of passed sockets (`FileDescriptorName=`) that replace `admin_listen`.
 const ADMIN: &str = "admin";
 
-/// A socket that was passed to the program.
-pub(super) struct PassedSocket {
-    pub(super) socket: PassedListener,
-    pub(super) is_admin: bool,
-}
+/// A passed socket, and whether it replaces `admin_listen`.
+pub(super) type PassedSocket = (PassedListener, bool);
 
 pub(super) enum PassedListener {
-    Tcp(TcpListener),
+    Tcp(std::net::TcpListener),
     Unix(UnixListener),
 }
 
 impl PassedListener {
-    pub(super) fn into_listener(self) -> io::Result<Listener> {
-        Ok(match self {
+    pub(super) fn into_bound(self) -> io::Result<Bound> {
+        let (listener, address) = match self {
             Self::Tcp(listener) => {
                 listener.set_nonblocking(true)?;
-                tokio::net::TcpListener::from_std(listener)?.into()
+                let listener = TcpListener::from_std(listener)?;
+                let address = tcp_address(&listener)?;
+                (listener.into(), address)
             }
-            Self::Unix(listener) => tokio_listener(listener)?.into(),
-        })
+            Self::Unix(listener) => {
+                let path = listener.local_addr()?.as_pathname().map(Path::to_owned);
+                (tokio_listener(listener)?.into(), Listen::Unix(path.unwrap_or_default()))
+            }
+        };
+        // The file belongs to systemd.
+        Ok(Bound { listener, address, file: None })
     }
 }
 
@@ -49,7 +55,7 @@ pub(super) fn sockets() -> Result<Vec<PassedSocket>> {
             Err(_) => sockets.take_unix_listener(at)?.map(PassedListener::Unix),
         };
         let is_admin = names.get(at) == Some(&ADMIN);
-        io::Result::Ok(socket.map(|socket| PassedSocket { socket, is_admin }))
+        io::Result::Ok(socket.map(|socket| (socket, is_admin)))
     };
     let all = (0..count).map(&mut take).filter_map(Result::transpose);
     all.collect::<io::Result<_>>().context("a passed socket can't be used")

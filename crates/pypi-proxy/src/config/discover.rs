@@ -33,9 +33,13 @@ pub struct Discovery {
 
 impl Discovery {
     /// Text for users that says how to set the index.
-    pub const HINT: &str = "set the index with the flag --index-url URL, with the variable PYPI_PROXY_INDEX_URL=URL, or \
-                            with the line index_url = 'URL' in ~/.config/pypi-proxy/config.toml or \
-                            /etc/pypi-proxy/config.toml";
+    pub const HINT: &str = if cfg!(windows) {
+        "set the index with the flag --index-url URL, with the variable PYPI_PROXY_INDEX_URL=URL, or with the line \
+         index_url = 'URL' in %APPDATA%\\pypi-proxy\\config.toml"
+    } else {
+        "set the index with the flag --index-url URL, with the variable PYPI_PROXY_INDEX_URL=URL, or with the line \
+         index_url = 'URL' in ~/.config/pypi-proxy/config.toml or /etc/pypi-proxy/config.toml"
+    };
 
     /// Creates a discovery that reads these environment variables.
     pub fn new<K: Into<String>, V: Into<String>>(env: impl IntoIterator<Item = (K, V)>) -> Self {
@@ -98,7 +102,9 @@ impl Discovery {
                 let home = || Some(Path::new(self.variable("HOME")?).join(".config"));
                 let xdg = self.variable("XDG_CONFIG_HOME").map(PathBuf::from).or_else(home);
                 let user = xdg.or_else(|| self.variable("APPDATA").map(PathBuf::from));
-                user.into_iter().chain(["/etc".into()]).map(|dir| dir.join("uv/uv.toml")).collect()
+                // Every user of Windows can create folders on its drive.
+                let system = (!cfg!(windows)).then(|| PathBuf::from("/etc"));
+                user.into_iter().chain(system).map(|dir| dir.join("uv/uv.toml")).collect()
             }
         };
         files.into_iter().find_map(|path| {
@@ -111,7 +117,8 @@ impl Discovery {
 fn pip_index(python: &str) -> Option<String> {
     // Python imports modules from the working directory, so that it must not be writable by other users.
     let mut command = Command::new(python);
-    command.args(["-c", PRINT_INDEX]).current_dir("/").stdin(Stdio::null()).stderr(Stdio::null());
+    let dir = if cfg!(windows) { std::env::var_os("SystemRoot")? } else { "/".into() };
+    command.args(["-c", PRINT_INDEX]).current_dir(dir).stdin(Stdio::null()).stderr(Stdio::null());
     let mut child = command.stdout(Stdio::piped()).spawn().ok()?;
     let mut output = child.stdout.take()?;
     let (sender, received) = mpsc::channel();

@@ -58,7 +58,7 @@ A setting has the same name everywhere: `index_url` in the configuration file, `
 3. the variable of groxpi: prefix `GROXPI_`, `HOST`, `PORT`, and those of AWS;
 4. the variable of proxpi: prefix `PROXPI_`, and `NO_COLOR`;
 5. the configuration file in TOML: `--config FILE`, or the path in `PYPI_PROXY_CONFIG`, or `~/.config/pypi-proxy/config.toml`,
-   or `/etc/pypi-proxy/config.toml`;
+   or `/etc/pypi-proxy/config.toml`; on Windows `%APPDATA%\\pypi-proxy\\config.toml`;
 6. the file of defaults in TOML, whose path is in `PYPI_PROXY_DEFAULTS`: for images and packages;
 7. the default.
 

@@ -412,9 +412,9 @@ impl Sources {
     }
 
     /// Reads the configuration file: at this path, otherwise at that of `PYPI_PROXY_CONFIG`, otherwise
-    /// `pypi-proxy/config.toml` in the configuration directory of the user (`XDG_CONFIG_HOME` or `~/.config`) or in
-    /// `/etc`. A missing file is an error only if it was named. Also reads the file of defaults that
-    /// `PYPI_PROXY_DEFAULTS` names.
+    /// `pypi-proxy/config.toml` in the configuration directory of the user (`XDG_CONFIG_HOME` or `~/.config`; `APPDATA`
+    /// on Windows) or in `/etc`, except on Windows. A missing file is an error only if it was named. Also reads the file of
+    /// defaults that `PYPI_PROXY_DEFAULTS` names.
     ///
     /// # Errors
     ///
@@ -442,8 +442,13 @@ impl Sources {
     fn default_paths(&self) -> Vec<PathBuf> {
         const FILE: &str = "pypi-proxy/config.toml";
         let home = || Some(Path::new(self.variable("HOME")?).join(".config"));
-        let user = self.variable("XDG_CONFIG_HOME").map(PathBuf::from).or_else(home);
-        user.into_iter().chain([PathBuf::from("/etc")]).map(|folder| folder.join(FILE)).collect()
+        // Every user of Windows can create folders on its drive.
+        let (user, system) = match cfg!(windows) {
+            true => (self.variable("APPDATA"), None),
+            false => (self.variable("XDG_CONFIG_HOME"), Some(PathBuf::from("/etc"))),
+        };
+        let user = user.map(PathBuf::from).or_else(home);
+        user.into_iter().chain(system).map(|folder| folder.join(FILE)).collect()
     }
 
     /// Returns the value of a variable that is set and not empty.

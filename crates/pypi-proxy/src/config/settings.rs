@@ -410,6 +410,12 @@ impl Settings {
         if self.listen.is_empty() {
             fail(&self.listen.origin, "listen must have an address".into());
         }
+        for listen in [&self.listen, &self.admin_listen] {
+            if cfg!(windows) && listen.iter().any(|address| matches!(address, Listen::Unix(_))) {
+                let problem = "Unix sockets are not supported on Windows (use an address and a port)";
+                fail(&listen.origin, problem.into());
+            }
+        }
         if let Some(origin) = only_one(&self.tls_cert, &self.tls_key) {
             fail(origin, "tls_cert and tls_key must be set together".into());
         }

@@ -272,7 +272,7 @@ impl Value for Listen {
 
     fn parse(text: &str, _: Dialect) -> Option<Self> {
         if let Some(path) = text.strip_prefix(Self::UNIX) {
-            return Some(Self::Unix(path.into())).filter(|_| Path::new(path).is_absolute());
+            return Some(Self::Unix(path.into())).filter(|_| Path::new(path).has_root());
         }
         let (host, port) = match text.rsplit_once(':') {
             None if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) => (Self::HOST, text),

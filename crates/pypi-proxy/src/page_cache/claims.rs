@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{ErrorKind, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +12,7 @@ use parking_lot::{Mutex, RwLock};
 
 use crate::error::{Chain, Kind};
 use crate::store::{CacheDir, PagesDir};
-use crate::{Error, ProjectName};
+use crate::{Error, ProjectName, sys};
 
 /// Maximum number of names of one index.
 const MAX_NAMES: usize = if cfg!(test) { 1000 } else { 1_000_000 };
@@ -260,7 +259,7 @@ impl ClaimedNames {
 /// Appends names to a file, and creates it if it does not exist.
 fn append(path: &Path, url: &str, names: &[ProjectName]) -> Result<(), std::io::Error> {
     CacheDir::create_subdir(path.parent().unwrap_or(path))?;
-    let mut file = OpenOptions::new().append(true).create(true).mode(0o644).open(path)?;
+    let mut file = sys::append(path)?;
     let mut text = String::new();
     if file.metadata()?.len() == 0 {
         text = format!("# {url}\n");

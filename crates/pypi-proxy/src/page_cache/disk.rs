@@ -11,13 +11,16 @@ use crate::page::ProjectFacts;
 use crate::resource::{LIST, MAX_PROVENANCE, Resource};
 use crate::store::{CacheDir, Digest, PagesDir};
 use crate::upstream::{PageBody, Reservation, Upstream, Validators};
-use crate::{Error, ProjectName};
+use crate::{Error, ProjectName, sys};
 
 /// Version of the file format. Files of another version are ignored.
 const VERSION: u32 = 1;
 
 /// Maximum size of the facts of a project, in bytes.
 pub(crate) const MAX_FACTS: u64 = 16 << 20;
+
+/// Suffix of files that would have the name of a device. No name of a resource ends with it.
+const DEVICE: &str = "@";
 
 /// A folder with one file per page and upstream: a header line in JSON, then the page as received, compressed with
 /// zstd.
@@ -177,7 +180,7 @@ impl DiskCache {
 
     /// Returns the projects with a page of an upstream, and `None` for the list of projects.
     pub(crate) fn projects(&self, index: u64) -> Vec<Option<ProjectName>> {
-        let parse = |name: String| match &*name {
+        let parse = |name: String| match name.strip_suffix(DEVICE).unwrap_or(&name) {
             LIST => Some(None),
             name => ProjectName::parse(name).ok().filter(|project| project.as_str() == name).map(Some),
         };
@@ -207,7 +210,8 @@ impl DiskCache {
     /// Returns the entry of the facts of a project. The subfolders of upstreams are named by 16 hexadecimal digits, so
     /// `facts` can't collide with one.
     fn facts_entry(&self, project: &ProjectName) -> String {
-        format!("{}/{project}", self.facts)
+        let end = if sys::is_device(project.as_str()) { DEVICE } else { "" };
+        format!("{}/{project}{end}", self.facts)
     }
 
     /// Loads the facts about the files of a project; empty if there are none.
@@ -272,7 +276,11 @@ fn folder(index: u64) -> String {
 
 /// Returns the entry of a page of an upstream. `name` is its file name: [`Resource::entry`].
 fn entry(index: u64, name: &str) -> String {
-    format!("{index:016x}/{name}")
+    let mut entry = format!("{index:016x}/{name}");
+    if sys::is_device(name) {
+        entry += DEVICE;
+    }
+    entry
 }
 
 /// Provenance of a file, read from the folder of a cache.

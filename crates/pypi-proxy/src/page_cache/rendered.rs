@@ -306,6 +306,7 @@ pub(crate) fn encode(chunks: impl Iterator<Item: AsRef<[u8]>>, coding: Coding) -
 /// Minimum size for a memory file: below it, copying is cheaper than `sendfile`.
 const MEMORY_FILE_MIN: usize = 32 * 1024;
 /// Maximum memory files at a time, because the process may be limited to few open files.
+#[cfg(any(target_os = "linux", target_os = "android"))]
 const MAX_MEMORY_FILES: usize = 256;
 
 static MEMORY_FILES: AtomicUsize = AtomicUsize::new(0);

@@ -421,6 +421,7 @@ mod tests {
         assert!(osv.problems()[0].contains("more than 2 files"), "{:?}", osv.problems());
     }
 
+    #[cfg(unix)]
     #[test]
     fn links_to_parents_end() {
         let dir = tempfile::tempdir().unwrap();

@@ -3,20 +3,24 @@
 use std::io;
 use std::io::IoSlice;
 use std::net::IpAddr;
+#[cfg(unix)]
 use std::os::fd::{AsFd, BorrowedFd};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
-use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use tokio::net::{TcpListener, TcpStream};
+#[cfg(unix)]
+use tokio::net::{UnixListener, UnixStream};
 
 /// Source of connections of a [`Server`](super::Server).
 #[derive(Debug)]
 pub enum Listener {
     /// A TCP port.
     Tcp(TcpListener),
-    /// A Unix socket. The addresses of its clients are unknown: clients that do not log in share one rate limit, and
-    /// `X-Forwarded-For` is ignored. TLS applies as for a TCP port.
+    /// A Unix socket, not on Windows. The addresses of its clients are unknown: clients that do not log in share one
+    /// rate limit, and `X-Forwarded-For` is ignored. TLS applies as for a TCP port.
+    #[cfg(unix)]
     Unix(UnixListener),
 }
 
@@ -26,6 +30,7 @@ impl From<TcpListener> for Listener {
     }
 }
 
+#[cfg(unix)]
 impl From<UnixListener> for Listener {
     fn from(listener: UnixListener) -> Self {
         Self::Unix(listener)
@@ -45,6 +50,7 @@ impl Listen for Listener {
                 let _ = stream.set_nodelay(true);
                 Ok(Socket::Tcp(stream))
             }
+            #[cfg(unix)]
             Self::Unix(listener) => listener.accept().await.map(|(stream, _)| Socket::Unix(stream)),
         }
     }
@@ -53,6 +59,7 @@ impl Listen for Listener {
 /// A connection.
 pub(super) enum Socket {
     Tcp(TcpStream),
+    #[cfg(unix)]
     Unix(UnixStream),
 }
 
@@ -61,6 +68,7 @@ impl Socket {
     pub(super) fn peer(&self) -> Option<IpAddr> {
         match self {
             Self::Tcp(stream) => stream.peer_addr().ok().map(|address| address.ip()),
+            #[cfg(unix)]
             Self::Unix(_) => None,
         }
     }
@@ -68,6 +76,7 @@ impl Socket {
     pub(super) fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Tcp(stream) => stream.try_write(bytes),
+            #[cfg(unix)]
             Self::Unix(stream) => stream.try_write(bytes),
         }
     }
@@ -75,6 +84,7 @@ impl Socket {
     pub(super) fn try_write_vectored(&self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
         match self {
             Self::Tcp(stream) => stream.try_write_vectored(parts),
+            #[cfg(unix)]
             Self::Unix(stream) => stream.try_write_vectored(parts),
         }
     }
@@ -83,6 +93,7 @@ impl Socket {
     pub(super) fn try_write_io<T>(&self, write: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
         match self {
             Self::Tcp(stream) => stream.try_io(Interest::WRITABLE, write),
+            #[cfg(unix)]
             Self::Unix(stream) => stream.try_io(Interest::WRITABLE, write),
         }
     }
@@ -90,6 +101,7 @@ impl Socket {
     pub(super) fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self {
             Self::Tcp(stream) => stream.poll_write_ready(cx),
+            #[cfg(unix)]
             Self::Unix(stream) => stream.poll_write_ready(cx),
         }
     }
@@ -97,11 +109,13 @@ impl Socket {
     fn writer(&mut self) -> Pin<&mut (dyn AsyncWrite + Send + Unpin)> {
         match self {
             Self::Tcp(stream) => Pin::new(stream),
+            #[cfg(unix)]
             Self::Unix(stream) => Pin::new(stream),
         }
     }
 }
 
+#[cfg(unix)]
 impl AsFd for Socket {
     fn as_fd(&self) -> BorrowedFd<'_> {
         match self {
@@ -119,6 +133,7 @@ impl AsyncRead for Socket {
     ) -> Poll<io::Result<()>> {
         match &mut *self {
             Self::Tcp(stream) => Pin::new(stream).poll_read(cx, buf),
+            #[cfg(unix)]
             Self::Unix(stream) => Pin::new(stream).poll_read(cx, buf),
         }
     }

@@ -396,7 +396,7 @@ impl fmt::Debug for Tls {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use std::collections::VecDeque;
     use std::sync::Mutex;

@@ -2,7 +2,6 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
@@ -10,7 +9,7 @@ use std::time::SystemTime;
 use super::Digest;
 use super::lru::{CacheArea, CacheEntry};
 use crate::error::Kind;
-use crate::{Error, layout};
+use crate::{Error, layout, sys};
 
 /// Marker file that identifies a cache directory and contains the version of its layout. It is locked while a proxy uses
 /// the folder, and therefore never replaced.
@@ -34,7 +33,7 @@ impl CacheDir {
     /// Nothing is deleted from a folder without the marker. Unless `allow_shared` is set, other users must not have
     /// write access.
     pub(super) fn open(dir: &Path, allow_shared: bool) -> Result<Self, Error> {
-        create(dir, true).map_err(Error::storage)?;
+        sys::create_dir(dir, true).map_err(Error::storage)?;
         let check = |dir: &Path| if allow_shared { Ok(()) } else { check_private(dir) };
         check(dir)?;
         let path = dir.join(MARKER);
@@ -48,9 +47,7 @@ impl CacheDir {
         if is_new && entries > 0 {
             return Err(not_a_cache(dir, "it has other content"));
         }
-        let marker = OpenOptions::new().read(true).write(true).create(is_new).open(&path);
-        let mut marker = marker.map_err(|error| unreadable(&path, error))?;
-        let is_locked = marker.try_lock().is_ok();
+        let (mut marker, is_locked) = sys::lock(&path, is_new).map_err(|error| unreadable(&path, error))?;
         // A newer layout is reported even while a newer program uses the folder.
         let is_blank = check_layout(&path, &marker, entries)?;
         if !is_locked {
@@ -68,7 +65,7 @@ impl CacheDir {
                 // A link could lead to files outside of the cache.
                 Ok(_) => return Err(not_a_cache(dir, "a subfolder is not a folder")),
                 Err(error) if error.kind() == ErrorKind::NotFound => {
-                    create(&path, false).map_err(Error::storage)?;
+                    sys::create_dir(&path, false).map_err(Error::storage)?;
                 }
                 Err(error) => return Err(Error::storage(error)),
             }
@@ -115,16 +112,8 @@ impl CacheDir {
     /// Records the time of the last use of an entry on disk. If this fails, the entry is only evicted earlier after a
     /// restart.
     pub(super) fn record_access(&self, entry: &CacheEntry, now: SystemTime) {
-        use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_OMIT, utimensat};
-
-        let Ok(since) = now.duration_since(SystemTime::UNIX_EPOCH) else { return };
-        let Ok(tv_sec) = since.as_secs().try_into() else { return };
-        let used = Timespec { tv_sec, tv_nsec: since.subsec_nanos().into() };
         // The modification time of a page is when its upstream last confirmed it.
-        let unchanged = Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT };
-        let last_modification = if entry.area() == CacheArea::Pages { unchanged } else { used };
-        let times = Timestamps { last_access: used, last_modification };
-        let _ = utimensat(CWD, self.entry(entry), &times, AtFlags::SYMLINK_NOFOLLOW);
+        let _ = sys::set_times(&self.entry(entry), now, entry.area() != CacheArea::Pages);
     }
 
     /// Parses the origin of a reference from its path.
@@ -151,15 +140,13 @@ impl CacheDir {
 
     /// Opens a regular file for reading. Does not follow links.
     pub(crate) fn read(path: &Path) -> std::io::Result<File> {
-        // Opening a named pipe would block.
-        let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
-        let file = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)?;
+        let file = sys::open(path)?;
         if file.metadata()?.is_file() { Ok(file) } else { Err(ErrorKind::InvalidInput.into()) }
     }
 
     /// Creates a folder if it does not exist. Its parent is not created: another process may have replaced it.
     pub(crate) fn create_subdir(path: &Path) -> std::io::Result<()> {
-        match create(path, false) {
+        match sys::create_dir(path, false) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
             result => result,
         }
@@ -174,7 +161,12 @@ impl CacheDir {
         if let Some(time) = modified {
             file.as_file().set_modified(time).map_err(Error::storage)?;
         }
-        file.persist(path).map(drop).map_err(|error| Error::storage(error.error))
+        // On Windows, this also clears the attribute of temporary files, which are not written to the disk.
+        let temporary = file.into_temp_path().keep().map_err(|error| Error::storage(error.error))?;
+        sys::replace(&temporary, path).map_err(|error| {
+            let _ = fs::remove_file(&temporary);
+            Error::storage(error)
+        })
     }
 
     /// Deletes a file. A missing one is no error.
@@ -191,26 +183,13 @@ impl CacheDir {
         if let Some(dir) = path.parent() {
             Self::create_subdir(dir).map_err(Error::storage)?;
         }
-        fs::rename(partial, path).map_err(Error::storage)
+        sys::replace(partial, &path).map_err(Error::storage)
     }
-}
-
-/// Creates a folder that other users can't write to, independent of the umask.
-fn create(path: &Path, is_recursive: bool) -> std::io::Result<()> {
-    fs::DirBuilder::new().recursive(is_recursive).mode(0o755).create(path)
 }
 
 /// Fails if users other than root can replace the content of the folder.
 fn check_private(dir: &Path) -> Result<(), Error> {
-    let metadata = fs::metadata(dir).map_err(Error::storage)?;
-    let (owner, user) = (metadata.uid(), rustix::process::geteuid().as_raw());
-    let problem = if owner != user && owner != 0 {
-        format!("is owned by another user (uid {owner})")
-    } else if metadata.mode() & 0o022 != 0 {
-        format!("is writable by other users (mode {:o})", metadata.mode() & 0o7777)
-    } else {
-        return Ok(());
-    };
+    let Some(problem) = sys::access_problem(dir).map_err(Error::storage)? else { return Ok(()) };
     let dir = dir.display();
     let text = format!("{dir} {problem}: use a directory of this user alone, or set allow_shared_cache_dir");
     Err(Error::with(Kind::Storage, text))

@@ -17,6 +17,7 @@ use crate::audit::{self, AuditEvent, Refusal};
 use crate::digest::Hasher;
 use crate::error::{Chain, Kind};
 use crate::flight::Flight;
+use crate::sys::FileExt as _;
 use crate::upstream::{FileBody, Validators};
 
 /// Chunks that are already available are written together, up to about this many bytes.
@@ -285,7 +286,7 @@ impl<S: FileSource> DownloadTask<S> {
             chunks.iter().for_each(|chunk| hash.update(chunk));
             let mut write = |file: &File, chunk: &Bytes| {
                 at += chunk.len() as u64;
-                std::os::unix::fs::FileExt::write_all_at(file, chunk, at - chunk.len() as u64)
+                file.write_all_at(chunk, at - chunk.len() as u64)
             };
             let written = file.map_or(Ok(()), |file| chunks.iter().try_for_each(|chunk| write(&file, chunk)));
             (hash, chunks, written)

@@ -17,6 +17,7 @@ use tokio::sync::watch;
 use super::download::{DownloadState, Progress, aborted};
 use crate::Error;
 use crate::error::Kind;
+use crate::sys::FileExt as _;
 
 /// Maximum bytes per read. A reader has at most two such buffers: one is sent while the next one is read.
 const READ_SIZE: u64 = 64 * 1024;
@@ -179,7 +180,7 @@ impl<'f> FileFromStart<'f> {
 
 impl Read for FileFromStart<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = std::os::unix::fs::FileExt::read_at(self.file, buffer, self.position)?;
+        let count = self.file.read_at(buffer, self.position)?;
         self.position += count as u64;
         Ok(count)
     }
@@ -187,7 +188,7 @@ impl Read for FileFromStart<'_> {
 
 /// Reads at an offset, independent of the position at which the file is written.
 pub(crate) fn read_at(file: &File, buffer: &mut [u8], position: u64) -> io::Result<()> {
-    std::os::unix::fs::FileExt::read_exact_at(file, buffer, position)
+    file.read_exact_at(buffer, position)
 }
 
 /// Reads a range of a file on a blocking thread. The caller limits its length.

@@ -16,10 +16,10 @@ use tokio::sync::Semaphore;
 use super::cache_dir::CacheDir;
 use super::lru::{CacheArea, CacheEntry, LruIndex};
 use super::{Config, Digest, Download, Key, Reference};
-use crate::Error;
 use crate::failures::FailureLog;
 use crate::flight::Flights;
 use crate::metrics::{Counter, Counters};
+use crate::{Error, sys};
 
 /// Entries other than files are counted in blocks of this size.
 pub(super) const BLOCK_SIZE: u64 = 4096;
@@ -95,7 +95,7 @@ impl Inner {
 
     /// Returns the available bytes of the disk, or 0 if they are unknown.
     fn available(&self) -> u64 {
-        rustix::fs::statvfs(&self.config.dir).map_or(0, |disk| disk.f_bavail.saturating_mul(disk.f_frsize))
+        sys::available(&self.config.dir)
     }
 
     pub(super) fn get(

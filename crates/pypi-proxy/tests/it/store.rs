@@ -1,5 +1,6 @@
 //! File store: shared downloads, verification, eviction, recovery, and files without SHA-256.
 
+use std::io::{Read as _, Seek as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::SystemTime;
@@ -31,8 +32,10 @@ async fn collect(reader: Reader) -> Result<Vec<u8>, Error> {
 }
 
 fn read(stored: &StoredFile) -> Vec<u8> {
-    let mut bytes = vec![0; usize::try_from(stored.len).unwrap()];
-    std::os::unix::fs::FileExt::read_exact_at(&*stored.file, &mut bytes, 0).unwrap();
+    let (mut file, mut bytes) = (&*stored.file, Vec::new());
+    file.rewind().unwrap();
+    file.read_to_end(&mut bytes).unwrap();
+    assert_eq!(bytes.len() as u64, stored.len);
     bytes
 }
 

@@ -2,10 +2,11 @@
 
 #![allow(dead_code, unused_imports, reason = "each test takes what it needs")]
 
+#[cfg(unix)]
 pub(crate) mod chromium;
 pub(crate) mod exposition;
 pub(crate) mod faulty;
-#[cfg(feature = "cli")]
+#[cfg(all(unix, feature = "cli"))]
 pub(crate) mod program;
 pub(crate) mod proxy;
 #[cfg(feature = "cli")]

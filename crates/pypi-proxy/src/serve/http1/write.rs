@@ -24,6 +24,7 @@ use crate::store::{FileChunk, Reader, read_at};
 /// Maximum size of a body that is sent in one write with the header.
 const INLINE_MAX: u64 = 16 * 1024;
 /// Maximum bytes per `sendfile` call, because other connections wait while it reads from a disk.
+#[cfg(any(target_os = "linux", target_os = "android"))]
 const SENDFILE_MAX: u64 = 1024 * 1024;
 
 /// Cached value of the header `Date`.
