@@ -377,11 +377,7 @@ impl PageCache {
         }
         let Some(disk) = self.0.disk.clone() else { return };
         let project = project.clone();
-        tokio::task::spawn_blocking(move || {
-            let facts = slot.facts.lock().0.clone();
-            // If this fails, the facts are only missing after the next start.
-            let _ = disk.store_facts(&project, &facts);
-        });
+        tokio::task::spawn_blocking(move || slot.store_facts(&disk, &project));
     }
 
     pub(crate) fn claims(&self) -> &Claims {

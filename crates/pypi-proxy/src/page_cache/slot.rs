@@ -8,7 +8,7 @@ use object_store::UpdateVersion;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use super::disk::StoredPage;
+use super::disk::{DiskCache, StoredPage};
 use super::document::Document;
 use super::{CacheStatus, RenderedPage};
 use crate::error::Kind;
@@ -34,6 +34,8 @@ pub(super) struct Slot {
     pub(super) parts: tokio::sync::Mutex<Option<Vec<UpstreamPage>>>,
     /// Facts about the files, with the number of changes so far.
     pub(super) facts: Mutex<(ProjectFacts, u64)>,
+    /// Number of changes that the facts on disk have. Locked while they are written.
+    stored_facts: Mutex<u64>,
     created: Instant,
     /// Minutes from `created` to the last use that was recorded on disk.
     used: AtomicU64,
@@ -131,8 +133,19 @@ impl Slot {
             state: Mutex::new(state),
             parts: tokio::sync::Mutex::new(None),
             facts: Mutex::default(),
+            stored_facts: Mutex::default(),
             created: Instant::now(),
             used: AtomicU64::new(0),
+        }
+    }
+
+    /// Writes the facts to disk, unless a concurrent call has written them. If it fails, they are only missing after the next
+    /// start, or are requested again.
+    pub(super) fn store_facts(&self, disk: &DiskCache, project: &ProjectName) {
+        let mut stored = self.stored_facts.lock();
+        let (facts, version) = self.facts.lock().clone();
+        if version > *stored && disk.store_facts(project, &facts).is_ok() {
+            *stored = version;
         }
     }
 

@@ -246,17 +246,16 @@ impl Source<'_> {
         let (disk, slot, project) = (self.disk.cloned(), self.slot.clone(), project.clone());
         let work = move || {
             let uploads = json_api::uploads(&body.bytes)?;
-            let changed = {
+            let is_changed = {
                 let mut facts = slot.facts.lock();
                 let is_changed = uploads.fold(false, |any, (file, fact)| facts.0.record(&file, fact) || any);
                 facts.1 += u64::from(is_changed);
-                is_changed.then(|| facts.0.clone())
+                is_changed
             };
-            if let (Some(facts), Some(disk)) = (&changed, disk) {
-                // If this fails, the times are requested again after the next start.
-                let _ = disk.store_facts(&project, facts);
+            if let (true, Some(disk)) = (is_changed, disk) {
+                slot.store_facts(&disk, &project);
             }
-            Ok(changed.is_some())
+            Ok(is_changed)
         };
         let aborted = |_| Err(Error::with(Kind::Page, "parsing was aborted"));
         spawn_blocking(work).await.unwrap_or_else(aborted)

@@ -414,7 +414,10 @@ mod program {
         let proxy = serve(dir, &env).await;
         responses(&proxy.url).await;
         assert_eq!(status(&proxy, SECRET).await, 200);
-        until("facts are stored", async || cache.join("pages/facts/hashed").exists()).await;
+        until("facts are stored", async || {
+            fs::read_to_string(cache.join("pages/facts/hashed")).is_ok_and(|facts| facts.contains("metadata"))
+        })
+        .await;
         proxy.end(rustix::process::Signal::TERM).await;
     }
 
