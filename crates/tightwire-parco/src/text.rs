@@ -12,8 +12,6 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::error::Fault;
-#[cfg(feature = "alloc")]
-use crate::write::copy;
 
 /// Returns the bytes as a string.
 ///
@@ -80,6 +78,45 @@ fn is_short_ascii(bytes: &[u8]) -> bool {
         (first | bytes[bytes.len() / 2] | last) < 0x80
     } else {
         bytes.first().is_none_or(|byte| *byte < 0x80)
+    }
+}
+
+/// Copies a slice. Short slices are copied by overlapping moves instead of a call.
+///
+/// # Safety
+///
+/// `to` must be valid for writes of `bytes.len()` bytes and must not overlap the slice.
+#[inline(always)]
+pub(crate) unsafe fn copy(bytes: &[u8], to: *mut u8) {
+    let len = bytes.len();
+    let from = bytes.as_ptr();
+    // SAFETY: every index is below `len`, by the range of each match arm.
+    unsafe {
+        match len {
+            0 => {}
+            1 => *to = *from,
+            2..=3 => copy_ends::<2>(from, to, len),
+            4..=7 => copy_ends::<4>(from, to, len),
+            8..=16 => copy_ends::<8>(from, to, len),
+            17..=32 => copy_ends::<16>(from, to, len),
+            33..=64 => copy_ends::<32>(from, to, len),
+            _ => core::ptr::copy_nonoverlapping(from, to, len),
+        }
+    }
+}
+
+/// Copies the first and the last `N` of `len` bytes.
+///
+/// # Safety
+///
+/// `N <= len`, and both pointers must be valid for `len` bytes.
+#[inline(always)]
+unsafe fn copy_ends<const N: usize>(from: *const u8, to: *mut u8, len: usize) {
+    // SAFETY: the caller upholds the contract.
+    unsafe {
+        to.cast::<[u8; N]>().write_unaligned(from.cast::<[u8; N]>().read_unaligned());
+        let tail = from.add(len - N).cast::<[u8; N]>().read_unaligned();
+        to.add(len - N).cast::<[u8; N]>().write_unaligned(tail);
     }
 }
 

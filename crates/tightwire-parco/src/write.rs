@@ -23,6 +23,7 @@ use crate::error::{Error, ErrorKind, Exceeded, Fault, Limit, Segment, Trace};
 #[cfg(feature = "serde")]
 use crate::options::Limits;
 use crate::options::{ElementSize, Levels, Options};
+use crate::text::copy;
 use crate::wire::{Header as _, Varint};
 
 /// Destination of encoded bytes; implementations of [`Put`](crate::Put) write to it.
@@ -563,45 +564,6 @@ macro_rules! plain {
 }
 
 plain!(u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
-
-/// Copies a slice. Short slices are copied by overlapping moves instead of a call.
-///
-/// # Safety
-///
-/// `to` must be valid for writes of `bytes.len()` bytes and must not overlap the slice.
-#[inline(always)]
-pub(crate) unsafe fn copy(bytes: &[u8], to: *mut u8) {
-    let len = bytes.len();
-    let from = bytes.as_ptr();
-    // SAFETY: every index is below `len`, by the range of each match arm.
-    unsafe {
-        match len {
-            0 => {}
-            1 => *to = *from,
-            2..=3 => copy_ends::<2>(from, to, len),
-            4..=7 => copy_ends::<4>(from, to, len),
-            8..=16 => copy_ends::<8>(from, to, len),
-            17..=32 => copy_ends::<16>(from, to, len),
-            33..=64 => copy_ends::<32>(from, to, len),
-            _ => core::ptr::copy_nonoverlapping(from, to, len),
-        }
-    }
-}
-
-/// Copies the first and the last `N` of `len` bytes.
-///
-/// # Safety
-///
-/// `N <= len`, and both pointers must be valid for `len` bytes.
-#[inline(always)]
-unsafe fn copy_ends<const N: usize>(from: *const u8, to: *mut u8, len: usize) {
-    // SAFETY: the caller upholds the contract.
-    unsafe {
-        to.cast::<[u8; N]>().write_unaligned(from.cast::<[u8; N]>().read_unaligned());
-        let tail = from.add(len - N).cast::<[u8; N]>().read_unaligned();
-        to.add(len - N).cast::<[u8; N]>().write_unaligned(tail);
-    }
-}
 
 impl fmt::Debug for Writer<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,3 +1,5 @@
+//! Operations on files of Windows.
+
 use std::fs::{self, DirBuilder, File, FileTimes, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::windows::fs::{FileExt as _, OpenOptionsExt as _};
