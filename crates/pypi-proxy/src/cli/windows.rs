@@ -1,4 +1,4 @@
-//! What differs on Windows: no systemd, no Unix sockets, and events of the console instead of signals.
+//! Replacements for the modules that need Unix: no systemd, no Unix sockets, and events of the console instead of signals.
 
 pub(super) mod systemd {
     use std::io;

@@ -83,7 +83,7 @@ pub struct Wsman {
     buffer_mode: Option<WsmanBufferMode>,
 }
 
-/// What a shell without a client does when its output buffer is full ([`Wsman::buffer_mode`]).
+/// Behavior of a shell without a client when its output buffer is full ([`Wsman::buffer_mode`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WsmanBufferMode {
     /// Its pipelines wait until a client receives their output.
