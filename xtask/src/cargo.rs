@@ -33,9 +33,15 @@ pub(crate) fn released_program(workspace: &Workspace, name: &str) -> Result<Path
     Ok(workspace.program("release", name))
 }
 
-/// Returns the command that gives all suites these arguments; `--test` runs every operation once.
+/// Returns the command that gives all suites these arguments, such as `--test`, which runs every operation once.
 pub(crate) fn bench(workspace: &Workspace, arguments: &[&str]) -> Command {
-    command(workspace, &[&["bench", "--"], arguments].concat())
+    unmeasured(command(workspace, &[&["bench", "--"], arguments].concat()))
+}
+
+/// Makes a command build the suites without optimization, in a fraction of the time: for runs that measure nothing.
+pub(crate) fn unmeasured(mut command: Command) -> Command {
+    command.env("CARGO_PROFILE_BENCH_OPT_LEVEL", "0");
+    command
 }
 
 pub(crate) fn host_triple() -> Result<String> {

@@ -54,7 +54,7 @@ enum When {
     Always,
     /// With `--full`.
     Full,
-    /// With `--full`, in parallel with the steps before it, because it needs none of their results and little CPU.
+    /// With `--full`, in parallel with the other steps, which leave time of the processor: it needs none of their results.
     Beside,
 }
 
@@ -74,7 +74,6 @@ const STEPS: &[Step] = &[
     step("figures", Always, |gate| crate::report::check(&gate.workspace)),
     step("tools", Full, |_| Ok(joined(&setup::missing()))),
     step("clippy", Always, |gate| pass(gate.cargo("clippy", &["--all-targets", "--", "-D", "warnings"]))),
-    step("features", Full, features),
     step("no-std", Full, no_std),
     step("cross", Full, |gate| cross::test(&gate.workspace)),
     step("interop", Beside, |gate| Ok(joined(&gate.installed().missing))),
@@ -83,7 +82,7 @@ const STEPS: &[Step] = &[
     step("dist", Full, |gate| Ok(joined(&crate::dist::test(&gate.workspace)?))),
     step("docs", Always, docs),
     step("site", Beside, |gate| crate::site::test(&gate.workspace)),
-    step("newcomer", Full, |gate| pass(cargo::bench(&gate.workspace, &["--list"]))),
+    step("newcomer", Beside, |gate| pass(cargo::bench(&gate.workspace, &["--list"]))),
     // With the programs of `newcomer`.
     step("benches", Full, |gate| pass(cargo::bench(&gate.workspace, &["--test"]))),
     step("suites", Full, suites),
@@ -96,6 +95,7 @@ const STEPS: &[Step] = &[
     step("instructions", Full, |gate| instructions::compare(&gate.workspace, &[])),
     step("linear", Full, |gate| instructions::check_growth(&gate.workspace)),
     step("deny", Full, deny),
+    step("features", Beside, features),
     step("machete", Beside, |gate| release::machete(&gate.workspace)),
     step("package", Full, |gate| release::package(&gate.workspace)),
     step("semver", Full, |gate| release::semver(&gate.workspace)),
@@ -249,8 +249,8 @@ fn docs(gate: &Gate) -> Result<Skipped> {
 
 /// Runs the tests of the suites and of their peers, without the operations.
 fn suites(gate: &Gate) -> Result<Skipped> {
-    let mut command =
-        cargo::command(&gate.workspace, &["test", "--profile", "bench", "--lib", "--bins", "--tests"]);
+    let arguments = ["test", "--profile", "bench", "--lib", "--bins", "--tests"];
+    let mut command = cargo::unmeasured(cargo::command(&gate.workspace, &arguments));
     for package in tidy::packages(&gate.workspace)? {
         if package.is_suite() || ["compat", "json-peers"].contains(&&*package.name) {
             command.args(["--package", &package.name]);
