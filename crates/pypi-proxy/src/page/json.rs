@@ -409,7 +409,7 @@ impl Replacement {
         }
     }
 
-    /// Returns the parts of the JSON text.
+    /// Returns slices whose concatenation is the new JSON value.
     fn parts<'t>(self, file: &ParsedFile, page: &'t str, texts: &'t str) -> [&'t str; 5] {
         match self {
             Self::File => {
