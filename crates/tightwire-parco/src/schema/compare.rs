@@ -194,6 +194,7 @@ impl Comparison {
                 self.leave(one);
             }
             (LayoutKind::Recursive(one), LayoutKind::Recursive(other)) => {
+                // Non-recursive structs, which may differ in number, are not among the ancestors.
                 let place = |open: &[usize], level| open.iter().position(|open| *open == level);
                 if place(&self.old_ancestors, one) != place(&self.new_ancestors, other) {
                     self.note(path, Verdict::Breaks, "refers to another struct");
