@@ -29,7 +29,7 @@ pub(crate) struct Failure {
     pub(crate) subject: Box<str>,
     pub(crate) cause: Box<str>,
     pub(crate) count: u64,
-    /// When it was last logged.
+    /// Time of the last log line about the failure.
     pub(crate) logged: Option<Instant>,
 }
 

@@ -75,7 +75,7 @@ impl<T> Drop for Flight<T> {
 /// `Retry-After` of a request that is rejected because the queue is full.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// Limits the pages that are fetched at a time and those that wait for it.
+/// Limits the numbers of concurrent and of queued fetches of pages.
 pub(crate) struct FetchQueue {
     /// One permit per fetch in flight.
     running: Arc<Semaphore>,

@@ -13,8 +13,8 @@ pub(crate) fn marker(version: u32) -> String {
     format!("{version}\n")
 }
 
-/// Checks the content of a marker. Fails if it is damaged or newer than `supported`. `place` is the place of the marker,
-/// `other` what to use instead.
+/// Checks the content of a marker. Fails if it is damaged or newer than `supported`. `place` names the directory or
+/// bucket in the error, `other` the replacement that the error suggests.
 pub(crate) fn check(content: &[u8], supported: u32, place: &str, other: &str) -> Result<(), String> {
     match parse(content) {
         Some(version) if version <= supported => Ok(()),

@@ -97,7 +97,7 @@ pub struct SkippedEntry {
     pub project: String,
     /// Line in the file, from 1, if known.
     pub line: Option<usize>,
-    /// Why it is skipped.
+    /// Reason for skipping the package.
     pub reason: &'static str,
 }
 

@@ -338,7 +338,7 @@ pub enum Duplicates {
 /// Accepted documents that RFC 8259 does not permit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Extensions {
-    /// Documents may begin with a byte order mark (section 8.1).
+    /// Documents may begin with a byte order mark (RFC 8259, section 8.1).
     pub(crate) byte_order_mark: bool,
     /// `//` to the end of the line, and `/* */`, may be anywhere between two tokens.
     pub(crate) comments: bool,

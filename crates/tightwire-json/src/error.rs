@@ -101,7 +101,7 @@ pub(crate) enum Found {
     Len(usize),
 }
 
-/// Violation of RFC 8259.
+/// Violation of RFC 8259, whose sections the variants name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Syntax {
     /// No valid first byte of a value (section 3).
@@ -230,7 +230,8 @@ impl Error {
         self
     }
 
-    /// Adds the lines in front of the document, and the bytes in front of it in its first line, to the position.
+    /// Converts a position in a document to one in the input: `lines` line breaks precede the document, and `columns`
+    /// bytes precede it in its first line.
     #[cold]
     pub(crate) fn behind(mut self, lines: usize, columns: usize) -> Self {
         let Inner { line, column, .. } = &mut *self.inner;

@@ -1,6 +1,6 @@
 //! Parts of the grammar (RFC 8259) that several parsers share.
 
-/// Returns whether `byte` is white space (section 2).
+/// Returns whether `byte` is white space (RFC 8259, section 2).
 #[inline(always)]
 pub(crate) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\n' | b'\t' | b'\r')
@@ -12,7 +12,7 @@ pub(crate) fn is_delimiter(byte: u8) -> bool {
     is_space(byte) || matches!(byte, b',' | b':' | b'[' | b']' | b'{' | b'}' | b'"')
 }
 
-/// Returns the length of the string at the start of `document` (section 7), including its quotes.
+/// Returns the length of the string at the start of `document` (RFC 8259, section 7), including its quotes.
 pub(crate) fn string_len(document: &[u8]) -> Option<usize> {
     let mut at = 1;
     loop {
@@ -24,7 +24,7 @@ pub(crate) fn string_len(document: &[u8]) -> Option<usize> {
     }
 }
 
-/// Position in a number (section 6) whose text arrives in parts: the part that was read last.
+/// Part of a number (RFC 8259, section 6) that was read last. The text of the number arrives in chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NumberState {
     /// Nothing.

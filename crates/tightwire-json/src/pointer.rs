@@ -15,12 +15,12 @@ pub(crate) fn tokens(pointer: &str) -> Option<impl Iterator<Item = Cow<'_, str>>
     })
 }
 
-/// Returns whether each `~` is part of an escape, as section 3 requires.
+/// Returns whether each `~` is part of an escape, as RFC 6901 requires (section 3).
 pub(crate) fn has_valid_escapes(pointer: &str) -> bool {
     pointer.split('~').skip(1).all(|rest| rest.starts_with(['0', '1']))
 }
 
-/// Returns the array index that a token means (section 4).
+/// Returns the array index in a token (RFC 6901, section 4): digits without leading zeros.
 pub(crate) fn index(token: &str) -> Option<usize> {
     let digits = token.bytes().all(|byte| byte.is_ascii_digit());
     (digits && (token == "0" || !token.starts_with('0'))).then(|| token.parse().ok())?

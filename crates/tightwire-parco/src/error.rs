@@ -204,8 +204,8 @@ pub(crate) struct Trace {
     pub(crate) missing: usize,
     /// Number of bytes between the start of the failed value and the current position.
     pub(crate) rewind: usize,
-    /// The rest, whose path has the innermost segment first. It is made for a failure, so that other messages do not create
-    /// and drop it.
+    /// Everything else about the failure, with the innermost segment of the path first. Created only on a failure, so
+    /// that valid messages do not pay for it.
     error: Option<Details>,
 }
 

@@ -395,7 +395,7 @@ impl<R> fmt::Debug for Decoder<R> {
 /// Bytes of a stream, then zeros. Only messages of more than [`INLINE`] bytes cause an allocation.
 struct Buffer {
     inline: [u8; INLINE],
-    /// Replaces `inline` unless it is empty.
+    /// Used instead of `inline` once it is not empty.
     heap: Vec<u8>,
 }
 

@@ -30,7 +30,7 @@ pub(crate) struct Context {
 #[derive(Debug)]
 pub struct State {
     pub(crate) options: Options,
-    /// Memory that may still be allocated.
+    /// Bytes of memory that may still be allocated.
     available: usize,
     depth: u32,
     pub(crate) trace: Trace,

@@ -75,7 +75,7 @@ pub trait HasId<I> {
 
 /// A decoded message and its id.
 pub struct Frame<I> {
-    /// The id.
+    /// Id that the message begins with.
     pub id: I,
     /// The message, of the type that is registered under the id.
     pub value: Box<dyn Any + Send>,

@@ -125,7 +125,7 @@ pub trait ToNanos {
     /// Returns the nanoseconds since 1970-01-01T00:00:00Z, not counting leap seconds.
     fn to_nanos(&self) -> i128;
 
-    /// Returns whether it is in a leap second, for which nanoseconds since 1970 have no number. Default: false.
+    /// Returns whether the time is in a leap second, for which nanoseconds since 1970 have no number. Default: false.
     #[inline]
     fn is_leap_second(&self) -> bool {
         false

@@ -163,7 +163,7 @@ impl EventBuilder {
         self
     }
 
-    /// Returns the event.
+    /// Returns the event with the fields that were set.
     pub fn build(self) -> Event {
         self.event
     }

@@ -57,7 +57,7 @@ pub enum Event {
     HostCall {
         /// Calling pipeline, `None` for the pool.
         pipeline: Option<Uuid>,
-        /// The call.
+        /// Called method with its parameters.
         call: HostCall,
     },
     /// A response to a host call was deferred until the session key was available, and could not be written then. The
@@ -77,7 +77,7 @@ pub enum Event {
     Pipeline {
         /// Identifier of the pipeline.
         id: Uuid,
-        /// The event.
+        /// Output, record, state or other event.
         event: PipelineEvent,
     },
 }

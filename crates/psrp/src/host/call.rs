@@ -14,7 +14,7 @@ object_struct! {
     pub struct HostCall {
         /// Identifier of the call, repeated by its response; [`HostCall::VOID`] if there is none.
         pub call_id: i64 => "ci",
-        /// The called method.
+        /// Called method of the host.
         pub method: HostMethod => "mi",
         /// Untyped parameters. [`HostCall::request`] returns them typed.
         pub parameters: Vec<Value> => "mp" [or Vec::new()],
@@ -54,7 +54,7 @@ impl HostCall {
 pub struct HostResponse {
     /// Identifier of the call.
     pub call_id: i64,
-    /// The called method.
+    /// Called method of the host.
     pub method: HostMethod,
     /// Result or error of the method.
     pub outcome: HostOutcome,

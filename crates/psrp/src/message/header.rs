@@ -30,9 +30,9 @@ impl Destination {
 /// The header of a message (MS-PSRP 2.2.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MessageHeader {
-    /// The recipient.
+    /// Recipient: client or server.
     pub destination: Destination,
-    /// The message type.
+    /// Type of the data after the header.
     pub message_type: MessageType,
     /// The runspace pool; all zero while the server does not know it.
     pub pool_id: Uuid,

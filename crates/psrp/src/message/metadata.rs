@@ -62,7 +62,7 @@ object_struct! {
         pub name: PsString => "Name",
         /// Module of the command.
         pub namespace: Option<PsString> => "Namespace" [nil],
-        /// URI of its help.
+        /// URI of the online help.
         pub help_uri: Option<PsString> => "HelpUri" [nil],
         /// Kind of the command.
         pub command_type: CommandTypes => "CommandType",

@@ -84,7 +84,8 @@ object_struct! {
         pub parameters: Vec<CommandParameter> => "Args" [or Vec::new()],
         /// True if `text` is a script.
         pub is_script: bool => "IsScript" [or false],
-        /// True for a variable scope of its own; `None` is the server's default.
+        /// True for a new variable scope, like `&`, false for the enclosing one, like `.`; `None` is the server's
+        /// default.
         pub use_local_scope: Option<bool> => "UseLocalScope" [nil],
         /// The stream redirected to `merge_to_result`: errors or none. Peers before protocol 2.2 support no other
         /// redirection.
@@ -158,7 +159,7 @@ impl Command {
     }
 
     setters! {
-        /// Selects whether the command has a variable scope of its own, like `&`, or uses the enclosing one, like `.`.
+        /// Selects whether the command has a new variable scope, like `&`, or uses the enclosing one, like `.`.
         local_scope(local: bool) => use_local_scope = Some(local);
         /// Redirects warnings. Requires protocol 2.2.
         redirect_warnings(target: MergeTarget) => merge_warning = target.into();
@@ -190,7 +191,7 @@ impl Command {
         Ok(())
     }
 
-    /// Converts it to the object for a peer with this protocol version.
+    /// Converts the pipeline to the object for a peer with this protocol version.
     fn write_for(&self, peer: Version) -> Value {
         let mut out = MemberWriter::default();
         self.write_members(&mut out);
@@ -312,7 +313,7 @@ impl PowerShell {
 
 impl_default!(PowerShell);
 
-/// Writes it for a peer with our own protocol version.
+/// Writes the pipeline for a peer with our protocol version.
 impl Field for PowerShell {
     fn write(&self) -> Value {
         self.write(SessionCapability::PROTOCOL)
@@ -394,8 +395,8 @@ impl CreatePipeline {
         }
     }
 
-    /// Converts it to the object for a peer with this protocol version. Older peers reject members that they do not
-    /// know.
+    /// Converts the pipeline to the object for a peer with this protocol version. Older peers reject members that they
+    /// do not know.
     ///
     /// # Errors
     ///

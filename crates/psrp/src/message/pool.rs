@@ -51,7 +51,7 @@ object_struct! {
     /// The response to the four requests of a pool (MS-PSRP 2.2.2.8).
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct RunspaceAvailability {
-        /// The result.
+        /// Success of the request, or the number of free runspaces.
         pub availability: Availability => "SetMinMaxRunspacesResponse",
         /// Number of the request.
         pub call_id: i64 => "ci",
@@ -156,7 +156,7 @@ object_struct! {
     /// The state of a pool (MS-PSRP 2.2.2.9).
     #[derive(Clone, Debug, PartialEq)]
     pub struct RunspacePoolStateInfo {
-        /// The state.
+        /// New state of the pool.
         pub state: RunspacePoolState => "RunspaceState",
         /// The reason, if any.
         pub error: Option<Box<ErrorRecord>> => "ExceptionAsErrorRecord" [optional],
@@ -174,7 +174,7 @@ object_struct! {
     /// The state of a pipeline (MS-PSRP 2.2.2.21).
     #[derive(Clone, Debug, PartialEq)]
     pub struct PipelineStateInfo {
-        /// The state.
+        /// New state of the pipeline.
         pub state: PipelineState => "PipelineState",
         /// The reason, if any.
         pub error: Option<Box<ErrorRecord>> => "ExceptionAsErrorRecord" [optional],

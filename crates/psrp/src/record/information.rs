@@ -79,7 +79,7 @@ impl Field for InformationRecord {
 /// Output of `Write-Host` on the information stream (`System.Management.Automation.HostInformationMessage`).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HostInformationMessage {
-    /// The text.
+    /// Printed text.
     pub message: PsString,
     /// True if no line end follows.
     pub no_new_line: Option<bool>,
@@ -180,7 +180,7 @@ impl InformationalRecord {
         Self { text: Some(message.clone()), message, ..Self::default() }
     }
 
-    /// Converts it to the object that represents it on this stream.
+    /// Converts the record to the object that represents it on this stream.
     pub fn to_value(&self, stream: RecordStream) -> Value {
         let mut out = MemberWriter::default();
         out.put(MESSAGE, &self.message);
@@ -188,7 +188,8 @@ impl InformationalRecord {
         out.finish_record(stream.type_names(), self.text.as_ref(), &self.extra)
     }
 
-    /// Reads it from an object. The order of the members does not matter; names are compared case-insensitively.
+    /// Reads the record from an object. The order of the members does not matter; names are compared
+    /// case-insensitively.
     ///
     /// # Errors
     ///

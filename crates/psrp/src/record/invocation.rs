@@ -47,7 +47,7 @@ flags! {
         SCRIPT = 64 "Script",
         /// Configurations.
         CONFIGURATION = 256 "Configuration",
-        /// All of them.
+        /// All kinds of commands.
         ALL = 383 "All",
     }
 }
@@ -88,7 +88,7 @@ object_struct! {
 /// of a record.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct InvocationInfo {
-    /// The invocation itself.
+    /// Arguments and position.
     pub call: InvocationCall,
     /// Position in the script, if known.
     pub extent: Option<ScriptExtent>,
@@ -102,7 +102,7 @@ object_struct! {
     pub struct InvocationCall {
         /// Parameters and their values, a dictionary with strings as keys. Other values are not written.
         pub bound_parameters: Value => "InvocationInfo_BoundParameters" [or Value::Nil],
-        /// The caller.
+        /// Caller: outside of the runspace, or a script or command in it.
         pub command_origin: CommandOrigin => "InvocationInfo_CommandOrigin" [or CommandOrigin::Runspace],
         /// True if the command takes input from the pipeline.
         pub expecting_input: bool => "InvocationInfo_ExpectingInput" [or false],
@@ -191,7 +191,7 @@ pub(super) struct InvocationMembers {
     pub(super) iteration: &'static str,
 }
 
-/// The parts of a record that are no members of their own.
+/// Parts of a record whose fields are members of the record itself on the wire.
 pub(super) struct RecordParts {
     pub(super) invocation: Option<Box<InvocationInfo>>,
     pub(super) pipeline_iteration_info: Option<Vec<i32>>,

@@ -21,11 +21,11 @@ pub(super) const VALUE: &str = "$psrp::value";
 
 enum Slot {
     Empty,
-    /// The serializer requests the value of the type that it calls.
+    /// The serializer requests a complete value from a `Serialize` implementation.
     Requested,
-    /// The value that the type provides to the serializer.
+    /// Value from the `Serialize` implementation for the serializer.
     Provided(Result<Value>),
-    /// The value that the deserializer passes to the visitor that it calls.
+    /// Value from the deserializer for the visitor.
     Passed(Value),
 }
 

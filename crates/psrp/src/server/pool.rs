@@ -34,7 +34,7 @@ pub enum Event {
     Request {
         /// Identifier of the request.
         call_id: i64,
-        /// The request.
+        /// Requested operation with its parameters.
         request: PoolRequest,
     },
     /// Response to a host call. Also emitted, with an error, if the call was deferred until the session key was
@@ -42,7 +42,7 @@ pub enum Event {
     HostResponse {
         /// Calling pipeline, `None` for the pool.
         pipeline: Option<Uuid>,
-        /// The response.
+        /// Result or error of the called method.
         response: HostResponse,
     },
     /// A message of the pool was deferred until the session key was available, and could not be written then.
@@ -61,7 +61,7 @@ pub enum Event {
     Pipeline {
         /// Identifier of the pipeline.
         id: Uuid,
-        /// The event.
+        /// Input, state or other event.
         event: PipelineEvent,
     },
 }

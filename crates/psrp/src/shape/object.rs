@@ -182,12 +182,12 @@ macro_rules! object_struct {
     (@field $type:ident $($rest:ident)+) => {};
     (@values $type:ty) => {
         impl $type {
-            /// Converts it to the object that represents it in messages.
+            /// Converts the value to the object that represents it in messages.
             pub fn to_value(&self) -> $crate::Value {
                 $crate::shape::Field::write(self)
             }
 
-            /// Reads it from an object. The order of the members does not matter; names are compared
+            /// Reads the value from an object. The order of the members does not matter; names are compared
             /// case-insensitively.
             ///
             /// # Errors

@@ -227,13 +227,13 @@ impl ObjectBuilder {
         self
     }
 
-    /// Makes it a container of items. The top of a stack comes first.
+    /// Makes the object a container of items. The top of a stack comes first.
     pub fn list<T: Into<Value>>(mut self, kind: ContainerKind, items: impl IntoIterator<Item = T>) -> Self {
         self.0.base = Base::List(kind, items.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Makes it a dictionary.
+    /// Makes the object a dictionary.
     pub fn dictionary<K: Into<Value>, V: Into<Value>>(
         mut self,
         entries: impl IntoIterator<Item = (K, V)>,

@@ -25,19 +25,19 @@ enum Repr {
 }
 
 impl SecureString {
-    /// Creates it from text.
+    /// Creates a secure string from text.
     pub fn new(text: &str) -> Self {
         let mut bytes = Zeroizing::new(Vec::with_capacity(text.len() * 2));
         bytes.extend(text.encode_utf16().flat_map(u16::to_le_bytes));
         Self(Arc::new(Repr::Plain(bytes)))
     }
 
-    /// Creates it from the output of a cipher.
+    /// Creates a secure string from the output of a cipher.
     pub fn from_encrypted(bytes: impl Into<Box<[u8]>>) -> Self {
         Self(Arc::new(Repr::Encrypted { bytes: bytes.into(), text: OnceLock::new() }))
     }
 
-    /// Creates it from UTF-16LE without a terminator. Returns `None` for an odd number of bytes.
+    /// Creates a secure string from UTF-16LE without a terminator. Returns `None` for an odd number of bytes.
     pub(crate) fn from_utf16le(bytes: Box<[u8]>) -> Option<Self> {
         let bytes = Zeroizing::new(bytes.into_vec());
         bytes.len().is_multiple_of(2).then(|| Self(Arc::new(Repr::Plain(bytes))))

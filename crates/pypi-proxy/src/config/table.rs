@@ -209,7 +209,7 @@ pub(super) trait Value: Sized + PartialEq {
         }
     }
 
-    /// Returns whether it is a count or time of 0.
+    /// Returns whether the value is a count or time of 0.
     fn is_zero(&self) -> bool {
         false
     }

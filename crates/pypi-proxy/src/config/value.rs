@@ -210,7 +210,7 @@ impl Value for Endpoint {
     }
 }
 
-/// A count.
+/// Count of at most 1,000,000.
 impl Value for u32 {
     const SYNTAX: &'static str = "a number from 0 to 1000000";
     const LIST_SYNTAX: &'static str = "a comma-separated list of numbers";

@@ -13,13 +13,13 @@ const MAX_TITLE: usize = 1024;
 /// Signs that a document is an index page, or another one.
 #[derive(Default)]
 pub(super) struct Evidence {
-    /// Whether it declares a version of the simple repository API.
+    /// Whether the document declares a version of the simple repository API.
     pub(super) has_version: bool,
-    /// Project that it names.
+    /// Project that the document names.
     pub(super) name: Option<String>,
-    /// Whether its title is that of a list of projects.
+    /// Whether the title is that of a list of projects.
     is_list: bool,
-    /// Whether it has input fields, as login pages do.
+    /// Whether the document has input fields, as login pages do.
     has_input: bool,
     /// Title or heading whose end tag is missing so far.
     title: Option<String>,

@@ -228,6 +228,7 @@ impl Page {
                 b"hashes" => hashes = Some(scanner.value()?),
                 b"provenance" if scanner.peek() == Some(b'"') => provenance_value = Some(scanner.value()?),
                 _ => {
+                    // `core-metadata`, or a name that PEP 714 replaces.
                     has_metadata = has_metadata || key.ends_with(b"-metadata");
                     has_time = has_time || key == b"upload-time";
                     scanner.value()?;
@@ -247,6 +248,7 @@ impl Page {
         let mut inserted = if hashes.is_some() { Vec::new() } else { NO_HASHES.to_vec() };
         let mut is_extracted = false;
         if lacks_metadata || !has_time {
+            // Facts have the hash of their file: another file may have had this name.
             let hashes = hashes.and_then(|place| scanner.slice(&place));
             if let Some(sha256) = hashes.and_then(|hashes| super::file::sha256(hashes.as_bytes())) {
                 if let Some(metadata) = facts.metadata(&name, &sha256).filter(|_| lacks_metadata) {
@@ -409,7 +411,7 @@ impl Replacement {
         }
     }
 
-    /// Returns the parts of the JSON text.
+    /// Returns slices whose concatenation is the new JSON value.
     fn parts<'t>(self, file: &ParsedFile, page: &'t str, texts: &'t str) -> [&'t str; 5] {
         match self {
             Self::File => {

@@ -153,7 +153,7 @@ pub(super) fn append_items(out: &mut Vec<u8>, items: &[u8], mut is_included: imp
     });
 }
 
-/// Writes a document up to the end of these files.
+/// Writes the start of a JSON page with the elements of its array `files`. The caller writes the end.
 pub(super) fn write_files<'p>(out: &mut Vec<u8>, files: impl Iterator<Item = File<'p>>) {
     out.extend_from_slice(json::START);
     for (index, file) in files.enumerate() {

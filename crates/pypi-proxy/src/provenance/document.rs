@@ -13,7 +13,7 @@ use crate::store::Digest;
 /// Type of the payload, which is part of the signed message.
 const PAYLOAD_TYPE: &str = "application/vnd.in-toto+json";
 const STATEMENT_TYPE: &str = "https://in-toto.io/Statement/v1";
-/// Ends of known predicate types. The host of the first is that of an index.
+/// Ends of the known predicate types. Before the first one is the URL of an index.
 const PUBLISH: &str = "/attestations/publish/v1";
 const BUILD: &str = "https://slsa.dev/provenance/v1";
 /// Maximum bytes of a certificate.

@@ -175,7 +175,7 @@ impl OsvDir {
         self.0.shared.generation.load(Ordering::Acquire)
     }
 
-    /// Returns what the records say about a project.
+    /// Returns the advisories about a project.
     pub(super) fn of(&self, normal: &str) -> Option<Arc<[Advisory]>> {
         self.0.shared.records.read().get(normal).cloned()
     }

@@ -83,7 +83,7 @@ impl<'t, 'p, M> Parser<'t, 'p, M> {
         }
     }
 
-    /// Skips white space (section 2) and returns the next byte, `None` at the end.
+    /// Skips white space (RFC 8259, section 2) and returns the next byte, `None` at the end.
     #[inline(always)]
     pub(super) fn peek(&mut self) -> Option<u8> {
         let byte = *self.bytes.get(self.at)?;
@@ -233,7 +233,7 @@ impl<'t, 'p, M> Parser<'t, 'p, M> {
         Ok(())
     }
 
-    /// Consumes one of the literal names of section 3.
+    /// Consumes one of the literal names `true`, `false` and `null`.
     #[inline(always)]
     pub(super) fn literal<const N: usize>(&mut self, name: &[u8; N]) -> Result<()> {
         if scan::chunk(self.bytes, self.at) == Some(name) {

@@ -35,7 +35,7 @@ pub(super) mod private {
     }
 }
 
-/// Returns the number of bytes of white space (section 2) at the start of `bytes`.
+/// Returns the number of bytes of white space (RFC 8259, section 2) at the start of `bytes`.
 fn space(bytes: &[u8]) -> usize {
     bytes.iter().take_while(|byte| is_space(**byte)).count()
 }

@@ -35,7 +35,7 @@ pub(crate) fn digits(bytes: &[u8; BLOCK]) -> u32 {
     }
 }
 
-/// White space by its lower half.
+/// White space characters, each at the index of its lower four bits.
 const SPACES: &[u8; BLOCK] = b" \0\0\0\0\0\0\0\0\t\n\0\0\r\0\0";
 
 /// Returns a mask whose bit `i` is set if byte `i` is white space.

@@ -77,7 +77,7 @@ pub(super) fn is_double(out: &mut Vec<u8>, start: usize) -> bool {
     is_same
 }
 
-/// Exponents of the floats that are formatted here. All of them are written without an exponent.
+/// Binary exponents of the floats with an entry in the tables. All of these are written without an exponent.
 const FIRST: i32 = -16;
 const LAST: i32 = 18;
 const EXPONENTS: usize = (LAST - FIRST + 1) as usize;
@@ -177,8 +177,8 @@ pub(crate) fn widen(value: f32) -> f64 {
     }
 }
 
-/// Returns the whole part of the absolute value, and the shortest digits that round-trip with the number of them that are
-/// decimals. `None` for a float that is not formatted here.
+/// Returns the whole part of the absolute value, the shortest digits that round-trip, and the number of decimals among
+/// the digits. `None` for a float without an entry in the table.
 #[inline(always)]
 fn decimal32(value: f32) -> Option<(u64, u64, usize)> {
     let bits = value.to_bits();

@@ -124,9 +124,9 @@ impl Style for Go {
 }
 
 impl Style for Canonical {
-    /// Section 3.2.2.2.
+    /// Only the escapes that are necessary (RFC 8785, section 3.2.2.2).
     type Set = Json;
-    /// Section 3.2.3.
+    /// Keys are sorted by UTF-16 code units (RFC 8785, section 3.2.3).
     const MAPS: Option<Order> = Some(Order::Utf16);
     const STRUCTS: Option<Order> = Some(Order::Utf16);
     const CANONICAL: bool = true;

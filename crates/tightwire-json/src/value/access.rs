@@ -90,7 +90,7 @@ impl Value {
         self.as_number()?.as_f64()
     }
 
-    /// Returns a string.
+    /// Returns the text if the value is a string.
     #[inline]
     pub fn as_str(&self) -> Option<&str> {
         match self {
@@ -99,7 +99,7 @@ impl Value {
         }
     }
 
-    /// Returns an array.
+    /// Returns the array if the value is one.
     #[inline]
     pub fn as_array(&self) -> Option<&Array> {
         match self {
@@ -108,7 +108,7 @@ impl Value {
         }
     }
 
-    /// Returns an array for changes.
+    /// Returns the array for changes if the value is one.
     pub fn as_array_mut(&mut self) -> Option<&mut Array> {
         match self {
             Self::Array(array) => Some(array),
@@ -116,7 +116,7 @@ impl Value {
         }
     }
 
-    /// Returns an object.
+    /// Returns the object if the value is one.
     #[inline]
     pub fn as_object(&self) -> Option<&Map<String, Self>> {
         match self {
@@ -125,7 +125,7 @@ impl Value {
         }
     }
 
-    /// Returns an object for changes.
+    /// Returns the object for changes if the value is one.
     pub fn as_object_mut(&mut self) -> Option<&mut Map<String, Self>> {
         match self {
             Self::Object(map) => Some(map),

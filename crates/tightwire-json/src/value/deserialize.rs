@@ -27,8 +27,8 @@ pub(crate) fn is_any<V>() -> bool {
     is::<V, ValueVisitor>() || is::<V, NumberVisitor>()
 }
 
-/// Returns the first bytes of the arrays and objects that the visitor builds a tree of, `None` if it is not one of this
-/// crate. To other decoders and formats, the visitors are like any other.
+/// Returns the opening brackets of the containers that a visitor of this crate builds a tree from, `None` for a visitor
+/// of another crate. Other decoders and formats handle the visitors like any other.
 #[inline(always)]
 pub(crate) fn containers<V>() -> Option<&'static [u8]> {
     if is::<V, ValueVisitor>() {
@@ -86,7 +86,7 @@ impl<'de> Deserialize<'de> for Value {
 /// Builds a tree from any format. The last value of a duplicate key is kept, at the position of the first.
 struct ValueVisitor;
 
-/// Converts a value that a visitor gets.
+/// Implements methods of a visitor that convert a scalar to a [`Value`].
 macro_rules! visit {
     ($($method:ident($type:ty))*) => {
         $(

@@ -43,8 +43,8 @@ where
     }
 }
 
-/// Hasher that searches for the text that it gets. [`Borrow`] requires that a key has the hash of the `String`, which
-/// hashes its text first.
+/// Hasher that searches the object for the hashed text. This finds the text of every key type: [`Borrow`] requires that
+/// a key has the same hash as a `String`, which hashes its text first.
 struct Search<'m> {
     map: &'m Map,
     /// Result of the search, if it has begun.

@@ -212,7 +212,7 @@ fn parse(text: &str) -> Option<Number> {
     Number::from_f64(text.parse().ok()?)
 }
 
-/// Returns the number if it has the same text.
+/// Parses a number that is written back as the same text. Returns `None` if digits would change.
 fn exact(text: &str) -> Option<Number> {
     parse(text).filter(|number| number.to_string() == text)
 }
@@ -293,7 +293,7 @@ fn is_own<S: Serializer>() -> bool {
     typeid::of::<S::Error>() == typeid::of::<Error>()
 }
 
-/// Text of a written number.
+/// Text of a number that keeps its digits.
 struct Written<'a>(&'a str);
 
 impl Serialize for Written<'_> {

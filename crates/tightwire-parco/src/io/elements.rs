@@ -131,7 +131,7 @@ pub struct Elements<'a, R, T> {
     offset: usize,
     /// Number of elements in the buffer that are not returned yet.
     buffered: usize,
-    /// Position of the next of them.
+    /// Position in the buffer of the next element.
     at: usize,
     element: PhantomData<fn() -> T>,
 }

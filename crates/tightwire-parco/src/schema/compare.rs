@@ -194,6 +194,7 @@ impl Comparison {
                 self.leave(one);
             }
             (LayoutKind::Recursive(one), LayoutKind::Recursive(other)) => {
+                // Non-recursive structs, which may differ in number, are not among the ancestors.
                 let place = |open: &[usize], level| open.iter().position(|open| *open == level);
                 if place(&self.old_ancestors, one) != place(&self.new_ancestors, other) {
                     self.note(path, Verdict::Breaks, "refers to another struct");
@@ -309,7 +310,7 @@ struct Fields<'a> {
     old: &'a [(String, Layout)],
     new: &'a [(String, Layout)],
     end: End,
-    /// If the next field is reserved bytes: how many of them are already matched, in the old and in the new schema.
+    /// Bytes already matched of the next field, if it is reserved bytes: in the old and in the new schema.
     used: (u64, u64),
 }
 
@@ -362,8 +363,8 @@ impl<'a> Fields<'a> {
         self.rest(self.old, self.all_old, old_required, Verdict::NewReadsOld, "removed from the end");
     }
 
-    /// Notes the last fields of the longer struct, `all`. In an evolve struct, those after the `required` ones have a
-    /// default.
+    /// Notes `fields`, the last ones of the longer struct `all`, which the shorter struct lacks. In an evolve struct,
+    /// the fields after the `required` ones have a default.
     fn rest(
         &mut self,
         fields: &[(String, Layout)],

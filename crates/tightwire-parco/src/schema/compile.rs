@@ -72,7 +72,7 @@ pub(super) enum NodeKind {
     Option(Index),
     Struct(Vec<(String, Index)>),
     Evolve {
-        /// At most the number of fields.
+        /// Number of fields that every message has, at most all.
         required: usize,
         fields: Vec<(String, Index)>,
     },

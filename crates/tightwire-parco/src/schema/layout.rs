@@ -189,6 +189,7 @@ impl Layout {
         };
         match schema {
             Schema::Bool => leaf("bool", "bool".into(), 1),
+            // The layouts of a number and of a header are equal, as are those of strings and blobs: their bytes are.
             Schema::Number(number, endian) | Schema::Header(number, endian) => {
                 leaf(number.name(), token(*number, *endian), number.width() as u64)
             }
@@ -222,6 +223,7 @@ impl Layout {
                 let recursion = Recursion::find(ancestors, |ancestors| {
                     for (index, (name, schema)) in fields.iter().enumerate() {
                         layout.add(name, Self::build(schema, ancestors));
+                        // A field can be several parts, or none.
                         if index < *required {
                             required_parts = layout.parts.len();
                         }
@@ -243,6 +245,7 @@ impl Layout {
                     });
                     layout.parts.extend(models);
                 });
+                // The first part is the id. The order of declaration is not encoded.
                 layout.parts[1..].sort_by(|(one, _), (other, _)| one.cmp(other));
                 Self { kind: LayoutKind::Multi(recursion), ..layout }
             }

@@ -49,7 +49,7 @@ use crate::wire::{Endian, StaticWire, Wire};
 pub enum Schema {
     /// A flag: one byte, 0 or 1.
     Bool,
-    /// A number.
+    /// An integer or float of a fixed width.
     Number(Number, Endian),
     /// An unsigned integer of one to ten bytes: [`Varint`](crate::wire::Varint).
     Varint,
@@ -118,7 +118,7 @@ pub enum Schema {
     Logical {
         /// Name of the logical type: ASCII letters, digits and underscores.
         name: String,
-        /// The encoding.
+        /// Wire type that the value is encoded as.
         inner: Box<Self>,
     },
     /// A struct, evolve struct or multi with the name of its type, which does not affect the encoding.

@@ -18,7 +18,7 @@ use alloc::vec::Vec;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Value {
-    /// A bool.
+    /// A flag.
     Bool(bool),
     /// An integer, header, or time in UTC (nanoseconds since 1970). The range is checked when encoding.
     Integer(i128),
@@ -32,7 +32,7 @@ pub enum Value {
     List(Vec<Self>),
     /// The entries of a map, in wire order.
     Map(Vec<(Self, Self)>),
-    /// An optional value.
+    /// A value that may be absent (`None`).
     Option(Option<Box<Self>>),
     /// The fields of a struct, in the order of the schema. An evolve struct may have fewer at the end.
     Struct(Vec<Self>),
@@ -60,7 +60,7 @@ impl Value {
         Self::Option(Some(Box::new(value.into())))
     }
 
-    /// An absent option.
+    /// [`Value::Option`] without a value.
     pub const NONE: Self = Self::Option(None);
 
     /// Returns the bytes of a string or blob.

@@ -89,9 +89,9 @@ impl<'de, F, S: Origin<'de>> Origin<'de> for As<F, S> {
 /// The byte order of an origin, and its encoding of numbers.
 type OrderOf<'de, S> = <<S as Formatted<'de>>::Format as Format>::Order;
 
-/// Bytes of the input.
+/// Bytes of a string or blob: a part of the message, or a copy in the buffer of a stream.
 pub(crate) enum Octets<'s, 'de> {
-    /// They live as long as the value that is decoded.
+    /// The decoded value may borrow them.
     Borrowed(&'de [u8]),
     #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "streams need std"))]
     Buffered(&'s [u8]),
@@ -125,7 +125,7 @@ impl<'c, 'de> Origin<'de> for Slice<'_, 'c, 'de> {
     }
 }
 
-/// The input.
+/// Message or stream to decode, with the limit of its size hints.
 struct Source<S> {
     origin: S,
     /// Number of elements that size hints can still promise. Each element that has bytes has one that no other element

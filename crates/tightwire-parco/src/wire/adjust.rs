@@ -36,7 +36,7 @@ pub trait Replace<A, New = ()> {
     note = "the documentation of `Encode` has a table of attributes and the types that they apply to"
 )]
 pub trait Part<A> {
-    /// Wire type of the part.
+    /// Wire type of the elements, keys, values or content that the attribute names.
     type Wire;
 }
 

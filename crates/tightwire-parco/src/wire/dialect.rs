@@ -224,7 +224,7 @@ fn marked<I: Input>(endian: Endian, input: &mut I) -> Result<(u128, usize), Faul
 
 /// A number as the unsigned integer of variable encodings: zigzag if it is signed. Floats have no such encoding.
 pub(crate) trait Scalar: Copy {
-    /// Whether it has the encoding.
+    /// Whether the type has a variable encoding.
     #[cfg(feature = "serde")]
     const IS_VARIABLE: bool;
 
@@ -612,7 +612,7 @@ impl<O: Order> Get<'_, i128> for U128<O> {
     }
 }
 
-/// Returns the integer that a signed one of 128 bits is encoded as.
+/// Returns the unsigned form of a signed integer: zigzag in dialects with variable integers, the same bits otherwise.
 #[inline]
 pub(crate) const fn unsigned<O: Order>(number: i128) -> u128 {
     if O::DIALECT.is_variable() { (number << 1 ^ number >> 127) as u128 } else { number as u128 }

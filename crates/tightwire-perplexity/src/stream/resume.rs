@@ -158,6 +158,7 @@ impl Stream for ResumingStream {
                     let end = ready!(stream.poll_item(cx));
                     let is_lost = match &end {
                         Some(Ok(event)) => {
+                            // A resumed stream may repeat events.
                             if this.is_new(event) {
                                 return Poll::Ready(end);
                             }
@@ -190,6 +191,7 @@ impl Stream for ResumingStream {
                             next.state.partial = lost.state.partial;
                             this.state = State::Open(next);
                         }
+                        // The server no longer has the events, but may still have the response.
                         Err(error) if error.is_bad_request() => {
                             let id = lost.state.interpreter.response_id.as_deref().unwrap_or_default();
                             let call = lost.state.client.responses().retrieve(id);
@@ -220,6 +222,7 @@ impl Stream for ResumingStream {
                             Ok(last)
                         }
                         Err(error) if error.timeout_phase() == Some(TimeoutPhase::Total) => Err(error),
+                        // The error of the resumption tells more than that of the attempt to retrieve the response.
                         _ => Err(expired),
                     }));
                 }

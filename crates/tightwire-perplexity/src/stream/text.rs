@@ -126,8 +126,8 @@ impl Part {
     }
 }
 
-/// Returns the index of the part with this whole text, which is added if it is new. Gateways leave identifiers out or
-/// change them, and the last item may have other positions.
+/// Returns the index of the part that the complete text `whole` belongs to, and adds a part if there is none.
+/// Identifiers alone do not decide: gateways omit or change them, and positions in the last item may differ.
 fn whole_part(parts: &mut Vec<Part>, names: [u64; 2], whole: &str, is_last: bool) -> usize {
     let may_be_same = |part: &Part| !part.is_visited && whole.starts_with(&part.text);
     let at_position = |part: &Part| part.names[1] == names[1] && may_be_same(part);

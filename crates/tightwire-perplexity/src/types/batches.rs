@@ -40,7 +40,7 @@ impl CreateRequest {
 open_enum! {
     /// Endpoint that every request of a batch is sent to.
     pub enum Endpoint {
-        /// The Agent API.
+        /// Creation of responses (Agent API).
         Responses = "/v1/responses",
     }
 
@@ -125,7 +125,7 @@ object! {
     pub struct Errors: response {
         /// Object type, [`ObjectKind::List`].
         object: Option<ObjectKind>,
-        /// The errors.
+        /// Errors found by the validation.
         data: Vec<BatchError>,
     }
 

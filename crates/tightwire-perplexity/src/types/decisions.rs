@@ -181,7 +181,7 @@ object! {
 
     /// Answer to a [`Score`] question.
     pub struct ScoreAnswer: response {
-        /// The grade.
+        /// Grade; the criteria of the question have its meaning.
         score: f64,
         /// Confidence, from 0 to 1.
         confidence: f64,

@@ -8,7 +8,7 @@ object! {
     pub struct List: response {
         /// Object type, [`ObjectKind::List`].
         object: ObjectKind,
-        /// The models.
+        /// Available models.
         data: Vec<Model>,
     }
 

@@ -9,7 +9,7 @@ use tightwire_json::{Result, Value};
 #[derive(Debug, Clone, Default)]
 pub(crate) struct GrowingJson {
     parser: Parser,
-    /// Length of the beginning of the text that is parsed.
+    /// Number of bytes of the text parsed so far.
     parsed: usize,
 }
 

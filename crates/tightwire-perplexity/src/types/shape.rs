@@ -2,20 +2,20 @@
 
 use super::arbitrary::Arbitrary;
 
-/// Contents of a value, whatever the containers.
+/// JSON that a type decodes from, merged over lists, maps and options.
 #[derive(Default)]
 #[cfg_attr(not(feature = "client"), allow(dead_code, reason = "the comparison includes the endpoints"))]
 pub(crate) struct Shape {
     pub(crate) objects: Vec<ObjectShape>,
     /// Known values of enums.
     pub(crate) values: Vec<&'static str>,
-    /// Whether it may be any string.
+    /// Whether any string is allowed.
     pub(crate) is_text: bool,
-    /// Whether it may be any JSON value.
+    /// Whether any JSON value is allowed.
     pub(crate) is_untyped: bool,
 }
 
-/// An object.
+/// Fields of a JSON object, by the Rust type that encodes it.
 #[cfg_attr(not(feature = "client"), allow(dead_code, reason = "the comparison includes the endpoints"))]
 pub(crate) struct ObjectShape {
     pub(crate) name: &'static str,

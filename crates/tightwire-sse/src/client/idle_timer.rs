@@ -27,7 +27,7 @@ impl IdleTimer {
         Self { timeout, timer: None, armed: false }
     }
 
-    /// Returns the timeout.
+    /// Returns the timeout passed to [`new`](Self::new).
     pub const fn timeout(&self) -> Option<Duration> {
         self.timeout
     }

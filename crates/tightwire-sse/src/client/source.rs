@@ -308,6 +308,7 @@ impl Stream for EventSource {
                         ) {
                             Ok(()) => this.open(response),
                             Err(refusal) => {
+                                // The error has the start of the body, which often contains the reason.
                                 let limits = this.options.error_body;
                                 let refusal = match &this.session {
                                     Some(session) => {
@@ -330,6 +331,7 @@ impl Stream for EventSource {
                 },
                 Phase::Refused(response) => {
                     let error = ready!(response.poll_error(cx));
+                    // Statuses that the options do not retry, and a `Retry-After` beyond their maximum, end the stream.
                     match retry_delay(&error, &this.options, SystemTime::now()) {
                         Some(delay) => this.reconnect_after(error, delay),
                         None => this.close_with(error),

@@ -75,7 +75,7 @@ pub mod retry;
 pub enum Event {
     /// The response was accepted. Once per connection.
     Open,
-    /// Event.
+    /// Event of the stream.
     Message(MessageEvent),
 }
 

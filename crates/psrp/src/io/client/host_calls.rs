@@ -26,7 +26,7 @@ struct HostCallQueue {
     calls: SizedQueue<QueuedCall>,
     /// [`QueuedCall::events_before`] of the running call.
     running: Option<u64>,
-    /// Dropping it cancels the running call, unless that returns no value.
+    /// Cancels the running call when dropped, unless the call has no result.
     cancel: Option<oneshot::Sender<()>>,
 }
 

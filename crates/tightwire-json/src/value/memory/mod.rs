@@ -152,7 +152,7 @@ impl Inner<Map> {
 pub(super) struct Counted<T>(Inner<T>);
 
 impl<T> Counted<T> {
-    /// Returns the items.
+    /// Returns the items without their reference count.
     #[inline]
     pub(super) fn inner(&self) -> &Inner<T> {
         &self.0

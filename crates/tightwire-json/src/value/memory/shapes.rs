@@ -13,7 +13,7 @@ pub(super) const SHAPES: usize = 128;
 /// Maximum number of keys of an object that later documents of a thread are compared with.
 const MAX_KEPT: usize = 32;
 
-/// Maximum length of these keys that are not inline, together, in bytes.
+/// Maximum total length in bytes of the keys of such an object that are not stored inline.
 const MAX_KEPT_TEXT: usize = 1024;
 
 /// Keys of an object in the memory.
@@ -40,9 +40,10 @@ impl Shape {
 pub(super) struct Shapes {
     /// Last object in each context, with the number of the document whose memory has its keys.
     pub(super) current: [(u64, Shape); SHAPES],
-    /// Objects with other keys before them. Optional fields make objects of two kinds alternate.
+    /// Last object in each context with other keys than the current one. Optional fields make objects of two kinds
+    /// alternate.
     pub(super) previous: [(u64, Shape); SHAPES],
-    /// Objects of earlier documents.
+    /// Keys of objects of earlier documents.
     pub(super) kept: [Kept; SHAPES],
     /// Bits of the contexts with new keys in the current document.
     pub(super) new: u128,

@@ -106,9 +106,11 @@ impl Dynamic {
                 self.read_elements::<R>(*element, count, input, depth)?
             }
             NodeKind::Array(len, element) => {
+                // The number of bytes bounds the number of other elements.
                 if self.min_size(*element) == 0 {
                     input.check_elements(*len, self.element_size(*element))?;
                 }
+                // Fails before a list is allocated for elements that are missing.
                 if R::IS_BUILDING {
                     input.expect(self.min_size(index))?;
                 }

@@ -187,6 +187,7 @@ impl Dynamic {
                 Varint::write(to_bits(Number::Uint64, *value)?, writer)
             }
             (NodeKind::Header(number, endian), Value::Integer(value)) => {
+                // In Go, a header is an `int`, which has a smaller range than some of the numbers.
                 to_bits(Number::Int, *value)?;
                 write_bits(number.width(), *endian, to_bits(*number, *value)?, writer);
             }
@@ -208,6 +209,7 @@ impl Dynamic {
                     return Err(Fault::INVALID_LENGTH);
                 }
                 writer.count(len.saturating_mul(size_of::<Value>()));
+                // The number of bytes bounds the number of other elements.
                 if self.min_size(*element) == 0 {
                     writer.check_elements(*len, self.element_size(*element), 0)?;
                 }
@@ -220,6 +222,7 @@ impl Dynamic {
                     size_of::<(Value, Value)>(),
                 )?;
                 header.write(entries.len(), writer)?;
+                // The canonical form sorts the entries by their encoded keys.
                 let mut keys = Vec::new();
                 for (index, (a_key, a_value)) in entries.iter().enumerate() {
                     let start = writer.position();
@@ -254,6 +257,7 @@ impl Dynamic {
             }
             (NodeKind::Multi { header, models }, Value::Multi { id, value }) => {
                 writer.enter()?;
+                // The decoder allocates a box for the id and another one for the value.
                 writer.count(2 * size_of::<Value>());
                 self.put_node(*header, id, writer, depth)?;
                 self.put_node(model(models, id)?, value, writer, depth)?;

@@ -24,7 +24,7 @@ impl<'de, T, W: Get<'de, T>> Get<'de, Box<T>> for Pointer<W> {
     }
 }
 
-/// Decodes a value on the stack and moves it. It is a function of its own, so that callers have no place for it.
+/// Decodes a value on the stack and moves it. In a separate function, so that the stack frames of callers are smaller.
 #[inline]
 fn moved<'de, T, P: From<T>, W: Get<'de, T>>(wire: &W, reader: &mut Reader<'_, 'de>) -> Result<P, Fault> {
     wire.get(reader).map(P::from)

@@ -102,7 +102,7 @@ impl Completion {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Parsed<T> {
-    /// The value.
+    /// Value decoded from the text.
     pub value: T,
     /// The whole completion, with the citations and the cost.
     pub completion: Completion,

@@ -90,7 +90,7 @@ impl Part {
 object! {
     /// A text part.
     pub struct TextPart: nested, new {
-        /// The text.
+        /// Text of the part.
         text: required String,
     }
 

@@ -45,13 +45,13 @@ object! {
 
     /// JSON that conforms to a schema.
     pub struct JsonSchemaFormat: nested {
-        /// The schema.
+        /// Schema with its name.
         json_schema: required JsonSchema,
     }
 
     /// A JSON schema with a name.
     pub struct JsonSchema: nested, new {
-        /// The schema itself.
+        /// JSON Schema of the output.
         schema: required Value,
         /// Name of the schema, 1 to 64 characters. The Agent API requires it.
         name: optional String,
@@ -65,13 +65,13 @@ object! {
 object! {
     /// Text that matches a regular expression.
     pub struct RegexFormat: nested {
-        /// The expression.
+        /// Regular expression that the output matches.
         regex: required Regex,
     }
 
     /// A regular expression with a name.
     pub struct Regex: nested {
-        /// The expression itself.
+        /// Pattern of the regular expression.
         regex: required String,
         /// Name of the expression.
         name: optional String,

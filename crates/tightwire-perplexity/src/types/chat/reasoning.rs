@@ -60,15 +60,15 @@ object! {
         search_results: required Vec<PublicResult>,
     }
 
-    /// Fetched pages.
+    /// Reasoning step that fetched web pages.
     pub struct FetchedPages: nested {
-        /// The pages.
+        /// Fetched pages.
         contents: required Vec<PublicResult>,
     }
 
     /// Code that the model ran, with its output.
     pub struct CodeRun: nested {
-        /// The code.
+        /// Source code.
         code: required String,
         /// Its output.
         result: required String,
@@ -86,7 +86,7 @@ object! {
 
     /// Result of a browser agent.
     pub struct BrowserAgent: nested {
-        /// The result.
+        /// Text that the agent returned.
         result: required String,
         /// URL of the page.
         url: required String,

@@ -26,7 +26,7 @@ object! {
     pub struct Tool: nested {
         /// Type of the tool.
         kind as "type": required ToolKind,
-        /// The function.
+        /// Name, description and parameters of the function.
         function: required Function,
     }
 }

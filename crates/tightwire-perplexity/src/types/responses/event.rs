@@ -157,7 +157,7 @@ object! {
     pub struct FailedEvent: response {
         /// Sequence number of the event.
         sequence_number: u64,
-        /// The error.
+        /// Cause of the failure.
         error: Option<ResponseError>,
         /// The response so far.
         response: Option<Box<Response>>,
@@ -169,7 +169,7 @@ object! {
         sequence_number: u64,
         /// Index of the output item, from 0.
         output_index: u32,
-        /// The output item.
+        /// Added or completed output item.
         item: OutputItem,
     }
 
@@ -183,7 +183,7 @@ object! {
         output_index: u32,
         /// Index of the content part in the item, from 0.
         content_index: u32,
-        /// The added text.
+        /// Text to append to that of the part.
         delta: String,
     }
 
@@ -197,7 +197,7 @@ object! {
         output_index: u32,
         /// Index of the content part in the item, from 0.
         content_index: u32,
-        /// The complete text.
+        /// Complete text of the part.
         text: String,
     }
 
@@ -301,7 +301,7 @@ object! {
         sequence_number: u64,
         /// Identifier of the tool call.
         call_id: Option<String>,
-        /// The results.
+        /// Data found, with categories and sources.
         results: Vec<FinanceResult>,
         /// The model's thought.
         thought: Option<String>,

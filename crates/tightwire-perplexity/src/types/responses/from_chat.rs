@@ -16,7 +16,7 @@ use crate::types::chat::{self, Content, Message, Part, ReasoningEffort, Response
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Converted {
-    /// The request.
+    /// Request of the Agent API.
     pub request: Request,
     /// The parts of the chat request that were lost or replaced.
     pub notes: Vec<Note>,
@@ -30,7 +30,7 @@ pub struct Note {
     pub field: String,
     /// Continues a sentence that begins with the field: `has no counterpart`.
     pub reason: &'static str,
-    /// Whether it has no counterpart in the request.
+    /// Whether the field was lost; otherwise its value was replaced.
     pub is_lost: bool,
 }
 

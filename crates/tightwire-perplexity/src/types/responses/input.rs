@@ -136,7 +136,7 @@ impl InputPart {
 object! {
     /// A text part.
     pub struct InputText: nested {
-        /// The text.
+        /// Text of this part.
         text: required String,
     }
 
@@ -188,7 +188,7 @@ object! {
     pub struct ReasoningText: nested {
         /// Type of the text.
         kind as "type": required ReasoningKind,
-        /// The text.
+        /// Text of this part.
         text: required String,
     }
 }

@@ -11,7 +11,7 @@ object! {
         id: optional String,
         /// Label of the server.
         server_label: optional String,
-        /// The tools.
+        /// Tools that the server offers.
         tools: list McpTool,
         /// Identifier of the connector that provides the server.
         connector_id: optional String,

@@ -107,7 +107,7 @@ tagged! {
 object! {
     /// Text with citations.
     pub struct OutputText: response {
-        /// The text.
+        /// Text, in which citations are numbers in brackets.
         text: String,
         /// Citations.
         annotations: Option<Vec<Annotation>>,
@@ -159,7 +159,7 @@ object! {
         tickers: Option<Vec<String>>,
         /// Categories of the data.
         categories: Option<Vec<String>>,
-        /// The results.
+        /// Data found, with categories and sources.
         results: Vec<FinanceResult>,
     }
 
@@ -187,7 +187,7 @@ object! {
 
     /// Fetched pages.
     pub struct FetchResults: response {
-        /// The pages.
+        /// Fetched pages, with their text.
         contents: Vec<FetchedPage>,
     }
 
@@ -278,7 +278,7 @@ object! {
         name: String,
         /// Description of the group for the model.
         description: String,
-        /// The functions.
+        /// Functions of the group.
         tools: Vec<NamespaceFunction>,
     }
 
@@ -306,11 +306,11 @@ object! {
         call_id: String,
         /// Status of the item.
         status: Status,
-        /// The advice.
+        /// Answer of the other model.
         advice: Option<String>,
         /// Arguments of the call: JSON as a string.
         arguments: Option<String>,
-        /// The question.
+        /// Question to the other model.
         question: Option<String>,
         /// Error code.
         error_code: Option<NumberOrText>,
@@ -322,7 +322,7 @@ object! {
     pub struct UnknownItem: response {
         /// Original type of the item.
         item_name: String,
-        /// The whole item.
+        /// Original item with all its fields.
         payload: Map<String, Value>,
     }
 }

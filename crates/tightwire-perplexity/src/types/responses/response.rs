@@ -162,7 +162,7 @@ impl Response {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Parsed<T> {
-    /// The value.
+    /// Value decoded from the text.
     pub value: T,
     /// The whole response, with the sources and the cost.
     pub response: Response,
@@ -171,13 +171,13 @@ pub struct Parsed<T> {
 object! {
     /// Format of the text of a response.
     pub struct TextConfig: response {
-        /// The format.
+        /// Plain text, JSON with a schema, or text that matches a pattern.
         format: Option<ResponseFormat>,
     }
 
     /// Why a response is incomplete.
     pub struct IncompleteDetails: response {
-        /// The reason.
+        /// Cause: a limit, a filter or a cancellation.
         reason: Option<IncompleteReason>,
     }
 
@@ -295,7 +295,7 @@ object! {
     pub struct FileList: response {
         /// Object type, [`ObjectKind::List`].
         object: ObjectKind,
-        /// The files.
+        /// Created files.
         data: Vec<ResponseFile>,
     }
 }

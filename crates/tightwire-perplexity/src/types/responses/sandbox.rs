@@ -6,7 +6,7 @@ object! {
     pub struct SandboxResults: response {
         /// Identifier of the tool call.
         call_id: String,
-        /// The code.
+        /// Source code that was run.
         code: String,
         /// Language of the code.
         language: Language,

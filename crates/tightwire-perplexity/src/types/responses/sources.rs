@@ -26,7 +26,7 @@ pub struct Source<'a> {
 pub struct Citation<'a> {
     /// Position of the citation in the text, in bytes.
     pub range: Range<usize>,
-    /// The cited page.
+    /// Page that the citation refers to.
     pub source: Source<'a>,
 }
 
