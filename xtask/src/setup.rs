@@ -11,15 +11,19 @@ use crate::{cargo, cross, note};
 /// A Debian package: name, programs and purpose. It counts as installed if one of its programs is found.
 type Package = (&'static str, &'static [&'static str], &'static str);
 
-const SYSTEM_PACKAGES: [Package; 16] = [
+const SYSTEM_PACKAGES: [Package; 20] = [
     ("buildah", &["buildah"], "the container image"),
     ("chromium", &["chromium"], "the browser tests"),
     ("fish", &["fish"], "the check of its completion"),
+    ("gss-ntlmssp", &["/etc/gss/mech.d/mech.ntlmssp.conf"], "the tests of NTLM"),
+    ("krb5-admin-server", &["kadmin.local", "/usr/sbin/kadmin.local"], "the tests of Kerberos"),
+    ("krb5-kdc", &["krb5kdc", "/usr/sbin/krb5kdc"], "the tests of Kerberos"),
     ("lintian", &["lintian"], "the check of Debian packages"),
     ("mandoc", &["mandoc"], "the check of manual pages"),
     ("openssh-server", &["sshd", "/usr/sbin/sshd"], "the tests with OpenSSH"),
     ("prometheus", &["promtool"], "the checks of metrics and rules"),
     ("nginx-light", &["nginx"], "the tests behind nginx, and the load test"),
+    ("python3-gssapi", &["/usr/lib/python3/dist-packages/gssapi/__init__.py"], "the tests of Kerberos"),
     ("runc", &["runc", "/usr/sbin/runc"], "running the container image"),
     ("skopeo", &["skopeo"], "reading the container image"),
     ("systemd", &["systemd-analyze", "systemd-socket-activate"], "the checks of units"),

@@ -8,10 +8,11 @@ use http::StatusCode;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::Client;
 
+use super::bindings::channel_bindings;
 use super::credentials::Mechanisms;
 use super::encryption::{self, Scheme};
 use super::http::{HttpEndpoint, HttpResponse, SOAP};
-use super::negotiate::{SecurityContext, channel_bindings};
+use super::negotiate::SecurityContext;
 use crate::error::{Error, Kind};
 
 /// Maximum round trips of one authentication. NTLM needs three, Kerberos two or three.

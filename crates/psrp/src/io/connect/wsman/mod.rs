@@ -6,6 +6,8 @@
 //! `transport` maps packets to operations.
 
 #[cfg(feature = "negotiate")]
+mod bindings;
+#[cfg(feature = "negotiate")]
 mod connection_pool;
 mod credentials;
 #[cfg(feature = "negotiate")]
