@@ -87,7 +87,7 @@ impl Source<'_> {
                 return None;
             }
             // If this fails, the disk keeps an older copy.
-            let _ = disk.store(id, &slot.resource.entry(), &document, None);
+            let _ = slot.store(&disk, id, &document);
             Some(UpstreamPage { bucket_version: before.bucket_version, ..new })
         };
         Ok(spawn_blocking(work).await.ok().flatten().unwrap_or(old))
@@ -176,7 +176,7 @@ impl Source<'_> {
                 return Ok((None, facts_version, None));
             }
             if let (Some(disk), Some(document)) = (disk, &document)
-                && let Err(error) = disk.store(id, &slot.resource.entry(), document, None)
+                && let Err(error) = slot.store(&disk, id, document)
             {
                 tracing::warn!(page = %slot.resource.entry(), error = %Chain(&error), "a page can't be stored");
             }
@@ -292,6 +292,9 @@ impl Source<'_> {
     /// Uploads a page for other proxies, unless the bucket has one that is at least as new.
     fn publish(&self, document: Option<Vec<u8>>, version: Option<UpdateVersion>, lease: Option<Lease>) {
         let (Some(bucket), Some(document)) = (self.bucket, document) else { return };
+        if self.slot.is_purged() {
+            return;
+        }
         let Some(own) = DiskCache::age(&document) else { return };
         let is_as_new = move |other: &[u8]| DiskCache::age(other).is_some_and(|other| other >= own);
         let (id, max_page) = (self.upstream.id(), self.upstream.max_page());
