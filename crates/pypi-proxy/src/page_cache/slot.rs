@@ -160,13 +160,20 @@ impl Slot {
         self.is_purged.load(Ordering::SeqCst)
     }
 
-    /// Writes the page of an upstream to disk, unless it was purged since the refresh began.
-    pub(super) fn store(&self, disk: &DiskCache, index: u64, document: &[u8]) -> Result<(), Error> {
+    /// Writes the page of an upstream that was last confirmed at this time to disk, unless there is a newer one, or the page
+    /// was purged since the refresh began.
+    pub(super) fn store(
+        &self,
+        disk: &DiskCache,
+        index: u64,
+        document: &[u8],
+        checked: SystemTime,
+    ) -> Result<(), Error> {
         if self.is_purged() {
             return Ok(());
         }
         let name = self.resource.entry();
-        disk.store(index, &name, document, None)?;
+        disk.store_newer(index, &name, document, checked)?;
         // The purge may have deleted the page before it was written.
         if self.is_purged() { disk.remove(index, &name) } else { Ok(()) }
     }

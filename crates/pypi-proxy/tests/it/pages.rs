@@ -189,6 +189,27 @@ async fn a_refresh_that_began_before_a_purge_stores_nothing() {
 }
 
 #[tokio::test]
+async fn a_slow_refresh_does_not_replace_a_newer_page_on_disk() {
+    let (dir, gate) = (tempfile::tempdir().unwrap(), Arc::new(Semaphore::new(0)));
+    let step = Step::Gate(gate.clone());
+    let server = Server::start(move |request| match request.nth {
+        0 => [vec![step.clone()], respond(200, &[JSON], page("six", &[("six-1.0.whl", "/x")]))].concat(),
+        _ => respond(200, &[JSON], page("six", &[("six-2.0.whl", "/x")])),
+    });
+    let config = page_cache::Config { dir: Some(dir.path().into()), ..page_cache::Config::default() };
+    let before = pages(&server, LONG, config.clone());
+    // Another TTL: the pages in memory are not shared.
+    let reloaded = before.reconfigure(vec![index(&server, LONG * 2)], config.clone());
+    let slow = tokio::spawn(async move { json(&before, "six").await });
+    until("the page is requested", async || server.count() == 1).await;
+    let (new, _) = json(&reloaded, "six").await.unwrap();
+    gate.add_permits(1);
+    assert_ne!(slow.await.unwrap().unwrap().0, new);
+    let restarted = pages(&server, LONG, config);
+    assert_eq!((json(&restarted, "six").await.unwrap().0, server.count()), (new, 2));
+}
+
+#[tokio::test]
 async fn a_file_comes_from_the_first_index_that_has_it() {
     let private = Server::start(|request| match &*request.path {
         "/simple/six/" => respond(200, &[JSON], page("six", &[("six-1.0.whl", "private")])),
