@@ -316,31 +316,46 @@ impl PageCache {
             let removed = tokio::task::spawn_blocking(move || claims.remove(&name));
             removed.await.unwrap_or(Ok(false))?;
         }
-        let indexes: Vec<_> = self.upstreams().iter().map(|upstream| upstream.id()).collect();
         let Some(disk) = self.0.disk.clone() else { return Ok(()) };
-        let (name, ids) = (project.cloned(), indexes.clone());
-        let work = move || disk.purge(&ids, name.as_ref());
+        let indexes: Vec<_> = self.upstreams().iter().map(|upstream| upstream.id()).collect();
+        let shared = self.purge_bucket(&indexes, project).await;
+        // Refreshes that began before may have read the bucket.
+        self.forget(project);
+        let name = project.cloned();
+        let work = move || disk.purge(&indexes, name.as_ref());
         tokio::task::spawn_blocking(work).await.unwrap_or(Ok(()))?;
-        if let Some(bucket) = &self.0.bucket {
-            for index in indexes {
-                bucket.purge_page(index, &Resource::page(project)).await?;
-                if project.is_some() {
-                    bucket.purge_documents(index, project).await?;
-                }
+        // Requests that began before may have loaded the page from disk.
+        self.forget(project);
+        shared
+    }
+
+    async fn purge_bucket(&self, indexes: &[u64], project: Option<&ProjectName>) -> Result<(), Error> {
+        let Some(bucket) = &self.0.bucket else { return Ok(()) };
+        for index in indexes {
+            bucket.purge_page(*index, &Resource::page(project)).await?;
+            if project.is_some() {
+                bucket.purge_documents(*index, project).await?;
             }
         }
         Ok(())
     }
 
-    /// Removes a page from memory.
+    /// Removes a page from memory. Refreshes in flight no longer store it.
     fn forget(&self, project: Option<&ProjectName>) {
         let mut slots = self.0.slots.lock();
         let documents = slots.documents.keys().filter(|document| document.project() == project).cloned();
         for resource in documents.chain([Resource::page(project)]).collect::<Vec<_>>() {
             if let Some(slot) = slots.remove(&resource) {
+                slot.mark_purged();
                 slots.bytes -= std::mem::take(&mut slot.state.lock().size_in_memory);
             }
         }
+    }
+
+    /// Removes all pages from memory. Refreshes in flight no longer store them.
+    fn forget_all(&self) {
+        let slots = std::mem::take(&mut *self.0.slots.lock());
+        slots.projects.values().chain(slots.documents.values()).for_each(|slot| slot.mark_purged());
     }
 
     /// Removes all pages from memory, disk and bucket. The cache of the default index also removes the pages of the
@@ -350,18 +365,21 @@ impl PageCache {
     ///
     /// Same as [`Self::purge`].
     pub async fn purge_all(&self) -> Result<(), Error> {
-        *self.0.slots.lock() = Slots::default();
+        self.forget_all();
         let Some(disk) = self.0.disk.clone() else { return Ok(()) };
         let ids: Vec<_> = self.upstreams().iter().map(|upstream| upstream.id()).collect();
         let is_default = self.0.config.name.is_none();
-        let work = move || if is_default { disk.clear() } else { disk.clear_indexes(ids.into_iter()) };
-        tokio::task::spawn_blocking(work).await.unwrap_or(Ok(()))?;
+        let mut shared = Ok(());
         if let Some(bucket) = &self.0.bucket {
-            for upstream in self.upstreams() {
-                bucket.purge_documents(upstream.id(), None).await?;
+            for index in &ids {
+                shared = shared.and(bucket.purge_documents(*index, None).await);
             }
         }
-        Ok(())
+        self.forget_all();
+        let work = move || if is_default { disk.clear() } else { disk.clear_indexes(ids.into_iter()) };
+        tokio::task::spawn_blocking(work).await.unwrap_or(Ok(()))?;
+        self.forget_all();
+        shared
     }
 
     /// Records facts about a file, such as its size, that its page lacks. They appear on the page after its next

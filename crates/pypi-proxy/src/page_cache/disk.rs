@@ -167,15 +167,27 @@ impl DiskCache {
         Ok(document)
     }
 
-    /// Stores a page that the upstream last confirmed at this time; `None` for now.
+    /// Stores a page that the upstream last confirmed at this time.
     pub(super) fn store(
         &self,
         index: u64,
         name: &str,
         document: &[u8],
-        checked: Option<SystemTime>,
+        checked: SystemTime,
     ) -> Result<(), Error> {
-        self.dir.write(&entry(index, name), document, checked)
+        self.dir.write(&entry(index, name), document, Some(checked))
+    }
+
+    /// Like [`Self::store`], unless the copy on disk was confirmed later: by a refresh with other settings, or of another
+    /// named index.
+    pub(super) fn store_newer(
+        &self,
+        index: u64,
+        name: &str,
+        document: &[u8],
+        checked: SystemTime,
+    ) -> Result<(), Error> {
+        self.dir.write_newer(&entry(index, name), document, checked)
     }
 
     /// Returns the projects with a page of an upstream, and `None` for the list of projects.

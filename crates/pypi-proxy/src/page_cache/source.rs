@@ -65,7 +65,7 @@ impl Source<'_> {
     /// Returns the copy in the bucket if it is newer than `part`. Fails if the bucket fails.
     async fn read_bucket(&self, bucket: &Bucket, part: &UpstreamPage) -> Result<UpstreamPage, Error> {
         let Some(disk) = self.disk.cloned() else { return Ok(part.clone()) };
-        let (id, max, checked) = (self.upstream.id(), self.upstream.max_page(), part.checked);
+        let (id, max, known) = (self.upstream.id(), self.upstream.max_page(), part.checked);
         let Some(page) = bucket.page(id, &self.slot.resource, max).await? else {
             return Ok(UpstreamPage { bucket_version: None, ..part.clone() });
         };
@@ -79,7 +79,8 @@ impl Source<'_> {
         let (slot, before, path) = (self.slot.clone(), old.clone(), self.path());
         let work = move || {
             let stored = DiskCache::read(&document, max, SystemTime::UNIX_EPOCH, reservation)?;
-            if checked.is_some_and(|checked| checked >= stored.checked) {
+            let checked = stored.checked;
+            if known.is_some_and(|known| known >= checked) {
                 return None;
             }
             let new = parse_stored(stored, &slot, &path)?;
@@ -87,7 +88,7 @@ impl Source<'_> {
                 return None;
             }
             // If this fails, the disk keeps an older copy.
-            let _ = disk.store(id, &slot.resource.entry(), &document, None);
+            let _ = slot.store(&disk, id, &document, checked);
             Some(UpstreamPage { bucket_version: before.bucket_version, ..new })
         };
         Ok(spawn_blocking(work).await.ok().flatten().unwrap_or(old))
@@ -176,7 +177,7 @@ impl Source<'_> {
                 return Ok((None, facts_version, None));
             }
             if let (Some(disk), Some(document)) = (disk, &document)
-                && let Err(error) = disk.store(id, &slot.resource.entry(), document, None)
+                && let Err(error) = slot.store(&disk, id, document, now)
             {
                 tracing::warn!(page = %slot.resource.entry(), error = %Chain(&error), "a page can't be stored");
             }
@@ -292,6 +293,9 @@ impl Source<'_> {
     /// Uploads a page for other proxies, unless the bucket has one that is at least as new.
     fn publish(&self, document: Option<Vec<u8>>, version: Option<UpdateVersion>, lease: Option<Lease>) {
         let (Some(bucket), Some(document)) = (self.bucket, document) else { return };
+        if self.slot.is_purged() {
+            return;
+        }
         let Some(own) = DiskCache::age(&document) else { return };
         let is_as_new = move |other: &[u8]| DiskCache::age(other).is_some_and(|other| other >= own);
         let (id, max_page) = (self.upstream.id(), self.upstream.max_page());

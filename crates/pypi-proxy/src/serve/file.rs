@@ -1,9 +1,11 @@
 //! Responses with files, and with the metadata and signatures of files.
 
 use std::io::Write as _;
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use futures_util::{StreamExt as _, stream};
 use http::header::{CONTENT_ENCODING, HeaderValue, LOCATION};
 use http::{Method, StatusCode};
 use url::Url;
@@ -19,6 +21,7 @@ use crate::page::{FileFacts, Metadata};
 use crate::page_cache::{CacheStatus, CachedPage, RenderedPage};
 use crate::resource::{FileId, Resource};
 use crate::store::{Digest, Download, FetchState, FileInfo, Key, StoredFile};
+use crate::upstream::{FileBody, Validators};
 use crate::{ByteRange, Coding, Error, ProjectName, file_name};
 
 /// Distance ahead of a download within which a range request waits for it instead of fetching the range separately.
@@ -396,14 +399,13 @@ impl FileRequest<'_> {
                     _ => None,
                 };
                 let body = match shared {
-                    Some(body) => body,
+                    Some(body) => with_fallback(body, start..end, target),
                     None => target.upstream.part(&target.url, start..end).await?,
                 };
                 // Clients may not check which range they received.
                 let is_other = body.is_part() && (body.start, body.part_len()) != (start, Some(end - start));
                 if is_other || body.len.is_some_and(|len| headers.len != Some(len)) {
-                    let why = "the response has another range of the file than requested";
-                    return Err(Error::with(Kind::Upstream, why));
+                    return Err(other_range());
                 }
                 body
             }
@@ -425,6 +427,35 @@ impl FileRequest<'_> {
             len => headers.respond(ResponseBody::pass_through(body, len)),
         })
     }
+}
+
+/// Continues a range from the bucket at the index if the bucket fails.
+fn with_fallback(body: FileBody, range: Range<u64>, target: &FileTarget) -> FileBody {
+    let (start, len, end) = (range.start, body.len, range.end);
+    let index = Some((target.upstream.clone(), target.url.clone()));
+    let stream = stream::try_unfold((body, start, index), move |(mut body, at, mut index)| async move {
+        let mut next = body.next().await.transpose();
+        if at < end
+            && !matches!(next, Ok(Some(_)))
+            && let Some((upstream, url)) = index.take()
+        {
+            body = upstream.part(&url, at..end).await?;
+            if (body.start, body.part_len()) != (at, Some(end - at)) {
+                return Err(other_range());
+            }
+            next = body.next().await.transpose();
+        }
+        Ok(next?.map(|bytes| {
+            let at = at + bytes.len() as u64;
+            (bytes, (body, at, index))
+        }))
+    });
+    FileBody::new(start, len, Validators::default(), stream).with_end(end)
+}
+
+#[cold]
+fn other_range() -> Error {
+    Error::with(Kind::Upstream, "the response has another range of the file than requested")
 }
 
 /// Returns whether a range starts in the downloaded part of the file or shortly after it.

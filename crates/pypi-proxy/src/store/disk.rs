@@ -89,6 +89,7 @@ impl Store {
             partial: Counter::default(),
             lru: Mutex::new(lru),
             scan_lock: Arc::default(),
+            page_locks: Default::default(),
             downloads: Arc::default(),
             digests_by_origin: Mutex::default(),
             config,

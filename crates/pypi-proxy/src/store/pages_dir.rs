@@ -69,6 +69,17 @@ impl PagesDir {
         }
     }
 
+    /// Replaces an entry unless it was modified after this time, by a clock that was right.
+    pub(crate) fn write_newer(&self, entry: &str, bytes: &[u8], modified: SystemTime) -> Result<(), Error> {
+        let store = self.store.upgrade();
+        let _one_at_a_time = store.as_ref().map(|store| store.lock_page(entry));
+        let last = fs::metadata(self.path.join(entry)).and_then(|metadata| metadata.modified());
+        if last.is_ok_and(|last| modified < last && last <= SystemTime::now()) {
+            return Ok(());
+        }
+        self.write(entry, bytes, Some(modified))
+    }
+
     /// Deletes an entry. A missing one is no error.
     pub(crate) fn remove(&self, entry: &str) -> Result<(), Error> {
         match self.store.upgrade() {

@@ -287,6 +287,29 @@ async fn clients_get_their_files_despite_bucket_faults() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_range_continues_at_the_index_if_the_bucket_breaks() {
+    let objects = Faulty::new(Fault::None);
+    let shared: Arc<dyn ObjectStore> = objects.clone();
+    let (name, file) = (LARGE.0, content(LARGE.1));
+    let own = file.clone();
+    let index = Server::start(move |request| match &*request.path {
+        "/simple/demo/" => respond(200, &[JSON], hashed_page([(name, own.clone())])),
+        _ => ranged(request, &[], &own),
+    });
+    let fleet = start_fleet(2, &index, &shared);
+    fetch(&fleet[0], LARGE.0, LARGE.1).await;
+    settle(&fleet).await;
+    assert_eq!(fleet[1].get("/simple/demo/", &[]).await.status(), 200);
+    objects.set(Fault::CutShort);
+    let path = format!("/simple/demo/{name}");
+    let response = fleet[1].get(&path, &[("range", "bytes=100-400099")]).await;
+    assert_eq!(response.status(), 206);
+    assert!(response.bytes().await.unwrap() == file.slice(100..400_100));
+    let ranges = index.requests().into_iter().map(|request| request.header("range").to_owned());
+    assert_eq!(ranges.filter(|range| !range.is_empty()).collect::<Vec<_>>(), ["bytes=200100-400099"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn shutdown_waits_for_pending_uploads() {
     let objects = Faulty::new(Fault::Held);
     let index = index(&[SMALL, LARGE], Duration::ZERO);

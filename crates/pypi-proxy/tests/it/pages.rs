@@ -165,6 +165,51 @@ async fn pages_survive_a_restart() {
 }
 
 #[tokio::test]
+async fn a_refresh_that_began_before_a_purge_stores_nothing() {
+    for is_all in [false, true] {
+        let (dir, gate) = (tempfile::tempdir().unwrap(), Arc::new(Semaphore::new(0)));
+        let step = Step::Gate(gate.clone());
+        let server =
+            Server::start(move |_| [vec![step.clone()], respond(200, &[JSON], page("six", &[]))].concat());
+        let config = page_cache::Config { dir: Some(dir.path().into()), ..page_cache::Config::default() };
+        let pages = pages(&server, LONG, config);
+        let refreshed = pages.clone();
+        let refresh = tokio::spawn(async move { json(&refreshed, "six").await });
+        until("the page is requested", async || server.count() == 1).await;
+        if is_all { pages.purge_all().await } else { pages.purge(Some(&name("six"))).await }.unwrap();
+        gate.add_permits(2);
+        refresh.await.unwrap().unwrap();
+        let folders = std::fs::read_dir(dir.path()).unwrap();
+        let files = folders.flat_map(|folder| std::fs::read_dir(folder.unwrap().path()).unwrap());
+        assert_eq!(files.count(), 0, "{is_all}");
+        // The next one does.
+        json(&pages, "six").await.unwrap();
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_slow_refresh_does_not_replace_a_newer_page_on_disk() {
+    let (dir, gate) = (tempfile::tempdir().unwrap(), Arc::new(Semaphore::new(0)));
+    let step = Step::Gate(gate.clone());
+    let server = Server::start(move |request| match request.nth {
+        0 => [vec![step.clone()], respond(200, &[JSON], page("six", &[("six-1.0.whl", "/x")]))].concat(),
+        _ => respond(200, &[JSON], page("six", &[("six-2.0.whl", "/x")])),
+    });
+    let config = page_cache::Config { dir: Some(dir.path().into()), ..page_cache::Config::default() };
+    let before = pages(&server, LONG, config.clone());
+    // Another TTL: the pages in memory are not shared.
+    let reloaded = before.reconfigure(vec![index(&server, LONG * 2)], config.clone());
+    let slow = tokio::spawn(async move { json(&before, "six").await });
+    until("the page is requested", async || server.count() == 1).await;
+    let (new, _) = json(&reloaded, "six").await.unwrap();
+    gate.add_permits(1);
+    assert_ne!(slow.await.unwrap().unwrap().0, new);
+    let restarted = pages(&server, LONG, config);
+    assert_eq!((json(&restarted, "six").await.unwrap().0, server.count()), (new, 2));
+}
+
+#[tokio::test]
 async fn a_file_comes_from_the_first_index_that_has_it() {
     let private = Server::start(|request| match &*request.path {
         "/simple/six/" => respond(200, &[JSON], page("six", &[("six-1.0.whl", "private")])),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use futures_util::stream::{BoxStream, StreamExt as _};
+use futures_util::stream::{self, BoxStream, StreamExt as _};
 use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{
@@ -182,10 +182,15 @@ impl ObjectStore for Faulty {
         self.state.before(false).await?;
         let mut result = self.inner.get_opts(path, options).await?;
         if self.state.is(Fault::CutShort) {
-            let half: Bytes = Bytes::from(vec![0; (result.meta.size / 2) as usize]);
+            let half = |bytes: Bytes| bytes.slice(..bytes.len() / 2);
             let error = Error::Generic { store: "S3", source: "cut".into() };
-            let stream = futures_util::stream::iter([Ok(half), Err(error)]);
-            result.payload = GetResultPayload::Stream(stream.boxed());
+            let rest = stream::iter([Err(error)]);
+            let payload =
+                std::mem::replace(&mut result.payload, GetResultPayload::Stream(stream::empty().boxed()));
+            // All objects are in memory, each in one chunk.
+            let GetResultPayload::Stream(whole) = payload;
+            let cut = whole.map(move |bytes| bytes.map(half)).chain(rest);
+            result.payload = GetResultPayload::Stream(cut.boxed());
         }
         Ok(result)
     }
