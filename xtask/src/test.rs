@@ -3,11 +3,10 @@
 //! A step that cannot run on this machine is skipped, and the reason is printed. After a failed step the others
 //! still run.
 
-use std::collections::HashMap;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
-use std::sync::OnceLock;
+use std::sync::{OnceLock, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -16,7 +15,7 @@ use anyhow::{Context, Result, bail, ensure};
 use When::{Always, Beside, Full};
 
 use crate::interop::{self, Installed};
-use crate::process::{Skipped, finish, joined, lacks, skip, succeed};
+use crate::process::{Skipped, finish, joined, lacks, skip};
 use crate::workspace::Workspace;
 use crate::{cargo, cross, features, instructions, note, process, proxy, release, say, setup, tidy};
 
@@ -54,7 +53,8 @@ enum When {
     Always,
     /// With `--full`.
     Full,
-    /// With `--full`, in parallel with the other steps, which leave time of the processor: it needs none of their results.
+    /// With `--full`, in parallel with the other steps, which leave time of the processor: it needs none of their
+    /// results. These steps run one after another, so that tests do not wait too long for the processor.
     Beside,
 }
 
@@ -114,16 +114,14 @@ pub(crate) fn command(Options { steps: wanted, full: is_full }: &Options) -> Res
     let gate = Gate { workspace, is_full, installed: OnceLock::new() };
     thread::scope(|scope| {
         let run = |step: &'static Step| timed(|| (step.run)(&gate));
-        let mut beside: HashMap<_, _> = steps
-            .iter()
-            .filter(|step| step.when == Beside)
-            .map(|step| (step.name, scope.spawn(move || run(step))))
-            .collect();
-        report(steps.iter().map(|step| {
-            let thread = beside.remove(step.name);
-            (step.name, move || match thread {
-                Some(thread) => thread.join().expect("a step does not panic"),
-                None => run(step),
+        let (sender, beside) = mpsc::channel();
+        let others: Vec<&Step> = steps.iter().copied().filter(|step| step.when == Beside).collect();
+        scope.spawn(move || others.into_iter().try_for_each(|step| sender.send(run(step))));
+        report(steps.iter().map(|&step| {
+            let beside = &beside;
+            (step.name, move || match step.when {
+                Beside => beside.recv().expect("a step does not panic"),
+                Always | Full => run(step),
             })
         }))
     })
@@ -194,8 +192,10 @@ fn features(gate: &Gate) -> Result<Skipped> {
             let list = set.iter().map(String::as_str).collect::<Vec<_>>().join(",");
             let mut command =
                 cargo::command(&gate.workspace, &["check", "--quiet", "--package", &package.name]);
-            let warnings = succeed(command.args(["--no-default-features", "--features", &list]))?.stderr;
-            ensure!(warnings.is_empty(), "{} with the features {list:?}: {warnings}", package.name);
+            let output = command.args(["--no-default-features", "--features", &list]).output()?;
+            let messages = String::from_utf8_lossy(&output.stderr);
+            let is_clean = output.status.success() && messages.is_empty();
+            ensure!(is_clean, "{} with the features {list:?}: {messages}", package.name);
         }
     }
     Ok(None)
