@@ -6,6 +6,7 @@ use psrp::Value;
 use psrp::clixml::{ConsoleEvent, ConsoleFilter, Stream};
 
 use crate::args::ClixmlArgs;
+use crate::console::allows_colors;
 use crate::exit::{Exit, Failure};
 use crate::json;
 use crate::printable::printable;
@@ -21,7 +22,7 @@ struct Printer<W> {
 pub(crate) fn clixml(args: &ClixmlArgs) -> Result<Exit, Failure> {
     let mut input = io::stdin().lock();
     let stdout = io::stdout();
-    let colors = stdout.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let colors = stdout.is_terminal() && allows_colors();
     let mut printer = Printer { out: io::BufWriter::new(stdout.lock()), is_json: args.json, colors };
     let mut filter = ConsoleFilter::new();
     let mut decoder = args.encoding.decoder();

@@ -185,6 +185,9 @@ impl Copier<'_> {
 
     async fn upload(&self, local: &Path, remote: &str) -> Result<(), Failure> {
         if is_standard_stream(local) {
+            if cfg!(windows) {
+                return Err(Failure::usage(anyhow!("standard input can't be copied on Windows")));
+            }
             return self.upload_file(Path::new("/dev/stdin"), remote).await;
         }
         if !local.is_dir() {
@@ -223,14 +226,14 @@ impl Copier<'_> {
         let source = source.as_str().ok_or_else(unexpected)?;
         let mut target = local.to_owned();
         if local.is_dir() {
-            let name = source.rsplit(['/', '\\']).next().and_then(safe_path);
-            target.push(name.ok_or_else(|| Failure::usage(anyhow!("{remote} has no name")))?);
+            let name = source.rsplit(['/', '\\']).next().filter(|name| !name.is_empty());
+            target.push(safe_path(name.ok_or_else(|| Failure::usage(anyhow!("{remote} has no name")))?)?);
         }
         create_directory(&target)?;
         for entry in entries {
             let entry = entry.as_str().and_then(|entry| entry.split_at_checked(1)).ok_or_else(unexpected)?;
             let (kind, relative) = entry;
-            let path = target.join(safe_path(relative).ok_or_else(unexpected)?);
+            let path = target.join(safe_path(relative)?);
             match kind {
                 "d" => create_directory(&path)?,
                 _ => self.download_file(&format!("{source}/{relative}"), &path).await?,
@@ -347,13 +350,26 @@ fn create_directory(path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Returns a relative path from the server unless it leaves its directory.
-fn safe_path(relative: &str) -> Option<&Path> {
+/// Returns a relative path from the server. Fails if it leaves its directory or is no path on this system.
+fn safe_path(relative: &str) -> Result<&Path, Failure> {
+    if cfg!(windows) && !relative.split(['/', '\\']).all(is_windows_name) {
+        return Err(Failure::usage(anyhow!("Windows can't store a file named {relative:?}")));
+    }
     let path = Path::new(relative);
     let is_inside = path.components().all(|part| matches!(part, Component::Normal(_)));
-    // On Windows a colon is part of a drive or of a stream.
-    let has_colon = cfg!(windows) && relative.contains(':');
-    (is_inside && !relative.is_empty() && !has_colon).then_some(path)
+    (is_inside && !relative.is_empty()).then_some(path).ok_or_else(unexpected)
+}
+
+/// Returns whether Windows opens a file of exactly this name: not a stream, a device or a file of another name.
+fn is_windows_name(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or_default().trim_end().to_ascii_lowercase();
+    let port = stem.strip_prefix("com").or_else(|| stem.strip_prefix("lpt"));
+    let is_port = port.is_some_and(|port| {
+        let mut digits = port.chars();
+        matches!((digits.next(), digits.next()), (Some('0'..='9' | '\u{b9}' | '\u{b2}' | '\u{b3}'), None))
+    });
+    let is_device = is_port || matches!(&*stem, "aux" | "con" | "conin$" | "conout$" | "nul" | "prn");
+    !name.contains(':') && !name.ends_with(['.', ' ']) && !is_device
 }
 
 fn unexpected() -> Failure {
@@ -425,10 +441,22 @@ mod tests {
     #[test]
     fn paths_of_the_server_stay_inside() {
         for inside in ["a", "a/b", "..a/b.."] {
-            assert_eq!(safe_path(inside), Some(Path::new(inside)));
+            assert_eq!(safe_path(inside).unwrap(), Path::new(inside));
         }
         for outside in ["", "/a", "..", "a/../../b", "./../b"] {
-            assert_eq!(safe_path(outside), None, "{outside}");
+            assert!(safe_path(outside).is_err(), "{outside}");
+        }
+    }
+
+    #[test]
+    fn names_that_windows_gives_another_meaning_are_rejected() {
+        for name in ["", "a.b", ".a", "com", "com10", "console", "nul1", "a nul", "\u{b9}"] {
+            assert!(is_windows_name(name), "{name}");
+        }
+        for name in
+            ["a:b", "a.", "a ", ".", "..", "NUL", "nul.txt", "con .a.b", "COM1", "lpt\u{b2}.a", "CONIN$"]
+        {
+            assert!(!is_windows_name(name), "{name}");
         }
     }
 

@@ -117,7 +117,7 @@ mod tests {
         }
         fs::write(&path, [0xFF]).unwrap();
         let error = History::open(path).add("4").unwrap_err();
-        assert!(error.starts_with("psrp: /"), "{error}");
+        assert!(error.starts_with(&format!("psrp: {}", folder.display())), "{error}");
         fs::remove_dir_all(folder).unwrap();
     }
 }

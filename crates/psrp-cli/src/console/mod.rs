@@ -34,6 +34,7 @@ pub(crate) use self::session::CallError;
 use self::session::Session;
 use self::stdio::{PrefixedStdio, Stdio};
 use self::style::Style;
+pub(crate) use self::style::allows_colors;
 use self::terminal::Terminal;
 pub(crate) use self::terminal::{Channel, Echo};
 

@@ -7,6 +7,7 @@ use indicatif::ProgressDrawTarget;
 
 use super::editor::{Edit, Editor};
 use super::screen::{RawMode, next_event, visible};
+use super::style::allows_colors;
 use super::terminal::{Cancel, Channel, Echo, Line, Terminal, read_line};
 
 /// Progress bar redraws per second.
@@ -25,14 +26,13 @@ pub(super) struct Stdio {
 
 impl Stdio {
     pub(super) fn new() -> Self {
-        let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         Self {
             reads_input: true,
             input_is_terminal: io::stdin().is_terminal(),
             output_is_terminal: io::stdout().is_terminal(),
             errors_are_terminal: io::stderr().is_terminal(),
             all_to_errors: false,
-            allows_colors: set("NO_COLOR").is_none() && set("TERM").is_none_or(|term| term != "dumb"),
+            allows_colors: allows_colors(),
         }
     }
 

@@ -4,6 +4,20 @@ use std::fmt::Write as _;
 
 use psrp::host::ConsoleColor;
 
+/// Returns whether terminals may get colours. Consoles of Windows interpret escape sequences only after this call.
+pub(crate) fn allows_colors() -> bool {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let is_supported = {
+        #[cfg(windows)]
+        {
+            crossterm::ansi_support::supports_ansi()
+        }
+        #[cfg(not(windows))]
+        true
+    };
+    is_supported && set("NO_COLOR").is_none() && set("TERM").is_none_or(|term| term != "dumb")
+}
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Style {
     pub(super) foreground: Option<ConsoleColor>,

@@ -19,11 +19,13 @@ pub(super) fn default_files() -> Vec<PathBuf> {
     if let Some(home) = std::env::home_dir() {
         files.extend(["known_hosts", "known_hosts2"].map(|name| home.join(".ssh").join(name)));
     }
-    let system = match std::env::var_os("ProgramData") {
-        Some(data) if cfg!(windows) => Path::new(&data).join("ssh"),
-        _ => PathBuf::from("/etc/ssh"),
+    let system = match cfg!(windows) {
+        true => std::env::var_os("ProgramData").map(|data| Path::new(&data).join("ssh")),
+        false => Some(PathBuf::from("/etc/ssh")),
     };
-    files.extend(["ssh_known_hosts", "ssh_known_hosts2"].map(|name| system.join(name)));
+    if let Some(system) = system {
+        files.extend(["ssh_known_hosts", "ssh_known_hosts2"].map(|name| system.join(name)));
+    }
     files
 }
 
