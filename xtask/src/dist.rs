@@ -88,6 +88,7 @@ impl<'workspace> Dist<'workspace> {
                 Err(_) => dist.finish_build(cargo::command(workspace, &["build", "--package", package])),
             }
             .with_context(|| format!("{name} does not build"))?;
+            dist.check_paths(name)?;
         }
         fs::create_dir_all(&dist.out)?;
         Ok(dist)
@@ -96,6 +97,10 @@ impl<'workspace> Dist<'workspace> {
     /// Adds options to a command of cargo or maturin that builds a program, and runs it.
     fn finish_build(&self, mut command: Command) -> Result<()> {
         command.arg("--locked").env("CARGO_INCREMENTAL", "0");
+        let paths = self.private_paths()?;
+        let of_rust = paths.each_ref().map(|path| format!("--remap-path-prefix={path}="));
+        let of_c = paths.map(|path| format!("-ffile-prefix-map={path}="));
+        command.env("CARGO_ENCODED_RUSTFLAGS", of_rust.join("\x1f")).env("CFLAGS", of_c.join(" "));
         if self.is_release {
             // Without the names of functions, which only debuggers and backtraces need.
             command.arg("--release").env("CARGO_PROFILE_RELEASE_STRIP", "symbols");
@@ -105,6 +110,26 @@ impl<'workspace> Dist<'workspace> {
 
     fn program(&self, name: &str) -> PathBuf {
         self.workspace.program(&self.programs, name)
+    }
+
+    /// Returns the folders of this machine that programs must not name.
+    fn private_paths(&self) -> Result<[String; 3]> {
+        let cargo = env::var_os("CARGO_HOME").map(PathBuf::from);
+        let cargo = cargo.or_else(|| Some(env::home_dir()?.join(".cargo"))).context("cargo has no folder")?;
+        let paths = [&self.workspace.root, &self.workspace.target, &cargo];
+        Ok(paths.map(|path| path.to_string_lossy().into_owned()))
+    }
+
+    /// Fails if a program names a folder of this machine.
+    fn check_paths(&self, name: &str) -> Result<()> {
+        // A short path of a folder alone may occur by chance.
+        for (path, part) in self.private_paths()?.into_iter().zip(["crates", &self.programs, "registry"]) {
+            let path = format!("{path}/{part}/");
+            let mut grep = Command::new("grep");
+            grep.args(["--quiet", "--text", "--fixed-strings", &path]).arg(self.program(name));
+            ensure!(!process::works(&mut grep), "the program {name} names the folder {path}");
+        }
+        Ok(())
     }
 
     /// Returns the time of all files in packages, in seconds since 1970: that of the commit, unless `SOURCE_DATE_EPOCH` is
