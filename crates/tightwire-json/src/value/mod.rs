@@ -63,6 +63,7 @@ pub use crate::raw::{RawValue, to_raw_value};
 /// trees may overflow the stack.
 ///
 /// # Examples
+///
 /// ```
 /// use tightwire_json::{Value, json};
 ///

@@ -40,6 +40,7 @@ use crate::types::responses;
 /// `blocking::Client` are sent with a blocking `send`.
 ///
 /// # Examples
+///
 /// ```no_run
 /// use std::time::Duration;
 ///
@@ -245,6 +246,7 @@ impl<T> Call<T> {
     /// Sends the call. The same as awaiting the call itself, without boxing the future.
     ///
     /// # Errors
+    ///
     /// All kinds of [`Error`] except [`Error::is_config`].
     pub async fn send(self) -> Result<T> {
         let exchange = self.client.exchange(self.plan?, self.body_mode).await?;

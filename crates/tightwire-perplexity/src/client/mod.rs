@@ -52,6 +52,7 @@ use crate::retry::{Outcome, RetryPolicy};
 /// Client of the Perplexity API. Cloning is cheap: clones share connections and settings.
 ///
 /// # Examples
+///
 /// ```
 /// let client = tightwire_perplexity::Client::builder().api_key("pplx-0123456789abcdef0123456789abcdef").base_url("https://example.org/api").build()?;
 /// assert_eq!(client.base_url(), "https://example.org/api");
@@ -149,6 +150,7 @@ impl Client {
     /// [`from_env`](Self::from_env).
     ///
     /// # Errors
+    ///
     /// Same as [`ClientBuilder::build`].
     pub fn new(api_key: impl Into<String>) -> Result<Self> {
         Self::builder().api_key(api_key).build()
@@ -158,6 +160,7 @@ impl Client {
     /// and `PERPLEXITY_CUSTOM_HEADERS`.
     ///
     /// # Errors
+    ///
     /// Same as [`ClientBuilder::build`].
     pub fn from_env() -> Result<Self> {
         Self::builder().build()
@@ -173,6 +176,7 @@ impl Client {
     /// [`http_client`](ClientBuilder::http_client) is called.
     ///
     /// # Examples
+    ///
     /// ```
     /// # let client = tightwire_perplexity::Client::builder().api_key("pplx-0123456789abcdef0123456789abcdef").build()?;
     /// let persistent = client.to_builder().max_retries(8).build()?;
@@ -194,6 +198,7 @@ impl Client {
     /// to the base URL; it must be percent-encoded and may have a query.
     ///
     /// # Examples
+    ///
     /// ```no_run
     /// # async fn example(client: tightwire_perplexity::Client) -> tightwire_perplexity::Result<()> {
     /// #[derive(serde::Deserialize)]

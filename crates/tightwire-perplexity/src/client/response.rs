@@ -176,6 +176,7 @@ impl responses::Response {
     /// Returns the response, unless it failed or was cancelled. The server reports this with status 200.
     ///
     /// # Errors
+    ///
     /// [`Error::is_stream`] with message, type and code of the server.
     pub fn into_result(self) -> Result<Self> {
         match self.status {

@@ -122,13 +122,13 @@ impl Error {
         }
     }
 
-    /// Returns `true` if the client configuration is invalid: a missing key, or a malformed key, URL, proxy
+    /// Returns whether the client configuration is invalid: a missing key, or a malformed key, URL, proxy
     /// or certificate. A malformed header is an [`is_invalid_request`](Self::is_invalid_request) error.
     pub fn is_config(&self) -> bool {
         self.inner.kind == Kind::Config
     }
 
-    /// Returns `true` if the request or a header was rejected locally, before anything was sent.
+    /// Returns whether the request or a header was rejected locally, before anything was sent.
     pub fn is_invalid_request(&self) -> bool {
         self.inner.kind == Kind::Invalid
     }
@@ -138,64 +138,64 @@ impl Error {
         self.inner.details.field.as_deref()
     }
 
-    /// Returns `true` if the server responded with a status other than 2xx, or with an error instead of a response.
+    /// Returns whether the server responded with a status other than 2xx, or with an error instead of a response.
     pub fn is_api(&self) -> bool {
         self.inner.kind == Kind::Api
     }
 
-    /// Returns `true` for status 400.
+    /// Returns whether the status is 400.
     pub fn is_bad_request(&self) -> bool {
         self.api_status() == Some(StatusCode::BAD_REQUEST)
     }
 
-    /// Returns `true` for status 401: the API key is missing or invalid.
+    /// Returns whether the status is 401: the API key is missing or invalid.
     pub fn is_authentication(&self) -> bool {
         self.api_status() == Some(StatusCode::UNAUTHORIZED)
     }
 
-    /// Returns `true` for status 403.
+    /// Returns whether the status is 403.
     pub fn is_permission_denied(&self) -> bool {
         self.api_status() == Some(StatusCode::FORBIDDEN)
     }
 
-    /// Returns `true` if the server no longer has the endpoint: chat completions ended on 2026-09-27. Use the Agent API,
+    /// Returns whether the server no longer has the endpoint: chat completions ended on 2026-09-27. Use the Agent API,
     /// `Client::responses`. The key is not the cause.
     pub fn is_retired(&self) -> bool {
         const RETIRED: Option<&str> = Some("chat_completions_not_available");
         self.is_permission_denied() && (self.error_type() == RETIRED || self.code() == RETIRED)
     }
 
-    /// Returns `true` for status 404.
+    /// Returns whether the status is 404.
     pub fn is_not_found(&self) -> bool {
         self.api_status() == Some(StatusCode::NOT_FOUND)
     }
 
-    /// Returns `true` for status 409.
+    /// Returns whether the status is 409.
     pub fn is_conflict(&self) -> bool {
         self.api_status() == Some(StatusCode::CONFLICT)
     }
 
-    /// Returns `true` for status 422: the request does not match the server's schema.
+    /// Returns whether the status is 422: the request does not match the server's schema.
     pub fn is_unprocessable(&self) -> bool {
         self.api_status() == Some(StatusCode::UNPROCESSABLE_ENTITY)
     }
 
-    /// Returns `true` for status 429.
+    /// Returns whether the status is 429.
     pub fn is_rate_limit(&self) -> bool {
         self.api_status() == Some(StatusCode::TOO_MANY_REQUESTS)
     }
 
-    /// Returns `true` for a status of 500 or above.
+    /// Returns whether the status is 500 or above.
     pub fn is_server_error(&self) -> bool {
         self.api_status().is_some_and(|status| status.as_u16() >= 500)
     }
 
-    /// Returns `true` if there was no response or its body was truncated. Timeouts are separate.
+    /// Returns whether there was no response or its body was truncated. Timeouts are separate.
     pub fn is_connection(&self) -> bool {
         self.inner.kind == Kind::Connection
     }
 
-    /// Returns `true` if a timeout elapsed; see [`timeout_phase`](Self::timeout_phase).
+    /// Returns whether a timeout elapsed; see [`timeout_phase`](Self::timeout_phase).
     pub fn is_timeout(&self) -> bool {
         matches!(self.inner.kind, Kind::Timeout(_))
     }
@@ -208,7 +208,7 @@ impl Error {
         }
     }
 
-    /// Returns `true` if a response or an event does not match the expected type.
+    /// Returns whether a response or an event does not match the expected type.
     pub fn is_decode(&self) -> bool {
         self.inner.kind == Kind::Decode
     }
@@ -219,24 +219,24 @@ impl Error {
         self.inner.details.path.as_deref()
     }
 
-    /// Returns `true` if the server sent an error event in a stream, or a response that failed.
+    /// Returns whether the server sent an error event in a stream, or a response that failed.
     pub fn is_stream(&self) -> bool {
         self.inner.kind == Kind::Stream
     }
 
-    /// Returns `true` if a stream ended before the response was complete; see
+    /// Returns whether a stream ended before the response was complete; see
     /// [`EventStream::allow_partial`](crate::stream::EventStream::allow_partial).
     pub fn is_incomplete(&self) -> bool {
         self.inner.kind == Kind::Incomplete
     }
 
-    /// Returns `true` if a response or an event exceeds its size limit; see
+    /// Returns whether a response or an event exceeds its size limit; see
     /// [`ClientBuilder::max_body_size`](crate::ClientBuilder::max_body_size).
     pub fn is_limit(&self) -> bool {
         matches!(self.inner.kind, Kind::TooLarge(_))
     }
 
-    /// Returns `true` if the same request may succeed later: rate limits, conflicts, server errors, timeouts,
+    /// Returns whether the same request may succeed later: rate limits, conflicts, server errors, timeouts,
     /// lost connections, and error events with such a status code. The client has already retried as often as
     /// its [`RetryPolicy`](crate::retry::RetryPolicy) allows; it never retries a stream that has begun.
     pub fn is_retryable(&self) -> bool {

@@ -91,6 +91,7 @@ pub type Classify = dyn Fn(&Outcome<'_>) -> Option<bool> + Send + Sync;
 /// have arrived.
 ///
 /// # Examples
+///
 /// ```
 /// use std::time::Duration;
 ///

@@ -259,6 +259,7 @@ impl<T: StreamItem> EventStream<T> {
     /// Returns the next item, or `None` at the end.
     ///
     /// # Errors
+    ///
     /// [`Error::is_connection`] or [`Error::is_timeout`] if the connection is lost or idle,
     /// [`Error::is_incomplete`] if the body ends before the response is complete, [`Error::is_stream`] if the
     /// server sends an error event, [`Error::is_decode`] or [`Error::is_limit`] if an event cannot be decoded
@@ -384,6 +385,7 @@ impl<T: StreamItem> Stream for EventStream<T> {
     type Item = Result<T>;
 
     /// # Errors
+    ///
     /// Same as [`next`](EventStream::next).
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         self.get_mut().poll_item(cx)

@@ -87,7 +87,7 @@ impl Output {
         }
     }
 
-    /// Returns true if the pipeline wrote error records or failed.
+    /// Returns whether the pipeline wrote error records or failed.
     pub fn had_errors(&self) -> bool {
         !self.errors.is_empty() || self.state == PipelineState::Failed
     }
