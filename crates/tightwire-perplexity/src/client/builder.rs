@@ -15,9 +15,9 @@ use super::headers::{self, HeaderEdit};
 use super::timeouts::Timeouts;
 use super::transport::Transport;
 use super::url::BaseUrl;
-use super::{Client, ClientOptions, PathStyle, RetryEvent, Settings};
+use super::{Client, ClientOptions, PathStyle, Settings};
 use crate::error::{BoxError, Error, Result};
-use crate::retry::RetryPolicy;
+use crate::retry::{RetryEvent, RetryPolicy};
 
 /// Connection settings of a client that creates its own connections; see [`ClientBuilder::connect`].
 ///

@@ -22,7 +22,6 @@ mod url;
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
 use http::{HeaderMap, Method};
 use secrecy::{ExposeSecret as _, SecretString};
@@ -35,7 +34,8 @@ pub use self::timeouts::Timeouts;
 pub use self::transport::ReqwestService;
 
 pub(crate) use self::body::StreamingBody;
-pub(crate) use self::exchange::Exchange;
+pub(crate) use self::exchange::{BodyMode, Exchange};
+pub(crate) use self::headers::EVENTS;
 pub(crate) use self::multipart::Form;
 pub(crate) use self::plan::{Options, Plan};
 pub(crate) use self::response::is_unexpected;
@@ -47,7 +47,7 @@ use self::headers::HeaderEdit;
 use self::transport::Transport;
 use self::url::{BaseUrl, QueryParam};
 use crate::error::Result;
-use crate::retry::{Outcome, RetryPolicy};
+use crate::retry::{RetryEvent, RetryPolicy};
 
 /// Client of the Perplexity API. Cloning is cheap: clones share connections and settings.
 ///
@@ -106,18 +106,6 @@ impl Default for ClientOptions {
 
 type RetryHook = dyn Fn(&RetryEvent<'_>) + Send + Sync;
 
-/// A retry that is about to start; see [`ClientBuilder::on_retry`].
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct RetryEvent<'a> {
-    /// Number of attempts so far.
-    pub attempt: u32,
-    /// Delay before the next attempt.
-    pub delay: Duration,
-    /// How the last attempt failed.
-    pub outcome: Outcome<'a>,
-}
-
 /// Endpoint paths. Some endpoints of the API have several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -135,11 +123,6 @@ pub enum PathStyle {
 /// Returns a random number for form boundaries and idempotency keys.
 pub(crate) fn random() -> [u64; 2] {
     [fastrand::u64(..), fastrand::u64(..)]
-}
-
-/// Returns a decoder without a size limit, for input whose size was already limited.
-pub(crate) fn codec() -> tightwire_json::Codec {
-    tightwire_json::Codec::standard().with_limits(tightwire_json::Limits::new().max_document(usize::MAX))
 }
 
 impl Client {

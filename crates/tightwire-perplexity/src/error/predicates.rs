@@ -7,9 +7,7 @@ use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 use tightwire_json::ErrorDetails as _;
 
-use super::{BoxError, Details, Error, Kind, Origin, body};
-use crate::client::ResponseHead;
-use crate::retry::retry_after;
+use super::{BoxError, Details, Error, Kind, Origin, body, retry_after};
 
 /// Phase of a call in which a timeout elapsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -65,20 +63,19 @@ impl Error {
     /// an error of its format. `source` is the error of decoding, if there was one.
     pub(crate) fn unexpected(
         body: Bytes,
-        head: &ResponseHead,
+        headers: &HeaderMap,
         source: Option<tightwire_json::Error>,
     ) -> Self {
-        let error = if body::reports_error(&body) {
+        if body::reports_error(&body) {
             let parsed = Some(body::ParsedBody::new(None, &body));
-            let headers = Some(head.headers().clone());
+            let headers = Some(headers.clone());
             Self::with_details(Kind::Api, Details { parsed, headers, body: Some(body), ..Details::default() })
         } else if let Some(source) = source {
             Self::decode(body, source)
         } else {
             Self::with_details(Kind::Decode, Details { body: Some(body), ..Details::default() })
                 .with_source("response is another document than expected")
-        };
-        error.with_origin(head.origin())
+        }
     }
 
     /// Redacts the secret in the server's message.
@@ -245,7 +242,7 @@ impl Error {
             Kind::Stream => self.code().and_then(|code| code.parse().ok()),
             kind => return matches!(kind, Kind::Connection | Kind::Timeout(_) | Kind::Incomplete),
         };
-        status.is_some_and(crate::retry::is_transient)
+        status.is_some_and(is_transient)
     }
 
     /// Returns the server's message, from an error response or error event.
@@ -309,6 +306,11 @@ impl Origin {
     pub(crate) fn of(status: StatusCode, headers: &HeaderMap, attempts: u32) -> Self {
         Self { status: Some(status), request_id: request_id(headers).map(Into::into), attempts }
     }
+}
+
+/// Returns whether a request that failed with this status may succeed when it is retried.
+pub(crate) fn is_transient(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 408 | 409 | 429 | 500..)
 }
 
 /// Returns the `X-Request-Id` header.
