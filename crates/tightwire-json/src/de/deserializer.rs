@@ -6,9 +6,9 @@ use std::{fmt, io};
 
 use serde::de::{Deserialize, Deserializer as _, IntoDeserializer, Visitor};
 
+use super::borrow::Source;
 use super::parser::Parser;
 use super::read::{Fused, IoRead, Read, SliceRead, StrRead};
-use super::source::Source;
 use super::superseded;
 use crate::codec::Codec;
 use crate::error::{Error, Result};

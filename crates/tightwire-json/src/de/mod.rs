@@ -9,6 +9,7 @@
 // so that strings without escapes are slices of the document. `source` tells whether decoded values may borrow them.
 
 mod access;
+mod borrow;
 mod decimal;
 mod deserializer;
 mod duplicates;
@@ -20,7 +21,6 @@ mod parser;
 mod place;
 mod read;
 mod skip;
-mod source;
 mod string;
 mod tree;
 mod value;
