@@ -96,7 +96,7 @@ pub struct Counts {
     pub allocs_op: f64,
     /// Requested bytes per operation, of the same batch.
     pub bytes_op: f64,
-    /// True if both batches agree. Lazy initialisation, growing pools or other threads make them differ.
+    /// Whether both batches agree. Lazy initialisation, growing pools or other threads make them differ.
     pub deterministic: bool,
 }
 

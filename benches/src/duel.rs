@@ -40,14 +40,14 @@ pub(crate) struct Block {
     pub(crate) placement: usize,
     /// Milliseconds since the start of the process.
     pub(crate) ms: u128,
-    /// True if the first pair began with ours. The order alternates.
+    /// Whether the first pair began with ours. The order alternates.
     pub(crate) ours_first: bool,
     /// Operations per slice.
     pub(crate) ours_iterations: u64,
     pub(crate) peer_iterations: u64,
     /// Nanoseconds of both slices of each pair: ours and the peer's.
     pub(crate) pairs: Vec<(u128, u128)>,
-    /// True if the ratio is that of the sums, because slices contain garbage collection of a resident process.
+    /// Whether the ratio is that of the sums, because slices contain garbage collection of a resident process.
     pub(crate) by_sums: bool,
 }
 

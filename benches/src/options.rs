@@ -98,7 +98,7 @@ impl Options {
 
     /// Returns whether an implementation of the row `key` (system/row) may pass the filters.
     ///
-    /// Returns true in case of doubt, because the names of the implementations are not known here.
+    /// In case of doubt it may, because the names of the implementations are not known here.
     pub(crate) fn may_select_row(&self, key: &str) -> bool {
         let system = key.split_inclusive('/').next().unwrap_or(key);
         let may_be_named = |filter: &String| {

@@ -270,7 +270,7 @@ fn time_with_criterion(
 #[derive(Debug, Default)]
 pub(crate) struct Requests {
     pending: Option<[String; 4]>,
-    /// True if a pass answered a request.
+    /// Whether a pass answered a request.
     has_answered: bool,
 }
 

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
+use crate::cargo;
+use crate::process::succeed;
 use crate::workspace::Workspace;
 
 /// Files that may contain `unsafe`. Each has a safe equivalent and a test that compares the two, or only measures.
@@ -25,7 +27,7 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/tightwire-parco/src/write.rs",
     "crates/test-support/src/counting.rs",
     "crates/tightwire-sse/src/bytes/utf8.rs",
-    "crates/tightwire-sse/src/scan.rs",
+    "crates/tightwire-sse/src/scan/mod.rs",
     "crates/tightwire-sse/src/scan/neon.rs",
     "crates/tightwire-sse/src/scan/x86.rs",
 ];
@@ -51,6 +53,12 @@ const PATCH: (&str, &str) = ("serde_json", "serde-json-patch");
 /// Maximum lines of a module.
 const LONGEST_MODULE: usize = 800;
 
+/// How the description of a flag does not begin.
+const FLAGS: [&str; 3] = ["True ", "Returns true ", "Returns `true` "];
+
+/// Sections of a doc comment.
+const SECTIONS: [&str; 4] = ["# Errors", "# Examples", "# Panics", "# Safety"];
+
 /// One file of the repository.
 pub(crate) struct Source {
     pub(crate) path: String,
@@ -66,6 +74,12 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
         if source.path.ends_with(".rs") {
             rust(source, &mut problems);
         }
+    }
+    modules(&sources, &mut problems);
+    // The package is outside of the workspace: no other check resolves its features.
+    let fuzz = ["metadata", "--format-version", "1", "--locked", "--manifest-path", "fuzz/Cargo.toml"];
+    if let Err(error) = succeed(&mut cargo::command(workspace, &fuzz)) {
+        problems.push(format!("fuzz/Cargo.toml: {error:#}"));
     }
     let packages = packages(workspace)?;
     for package in &packages {
@@ -160,10 +174,32 @@ fn rust(source: &Source, problems: &mut Vec<String>) {
             problems.push(format!("{path}: {word}]: a test runs and says itself what it expects"));
         }
     }
+    let mut section = None;
+    for (index, line) in text.lines().enumerate() {
+        let line = line.trim_start();
+        let doc = line.strip_prefix("///").or_else(|| line.strip_prefix("//!")).map(str::trim);
+        if let (Some(section), Some(1..)) = (section, doc.map(str::len)) {
+            problems.push(format!("{path}:{}: an empty line follows `{section}`", index + 1));
+        }
+        section = doc.filter(|doc| SECTIONS.contains(doc));
+        if doc.is_some_and(|doc| FLAGS.iter().any(|begin| doc.starts_with(begin))) {
+            let flag = "a function `Returns whether …`, a field says `Whether …`";
+            problems.push(format!("{path}:{}: {flag}", index + 1));
+        }
+    }
     let has_unsafe = text.contains("allow(unsafe_code") || text.contains(concat!("unsafe", " {"));
     let allowed = UNSAFE_FILES.contains(&path.as_str()) || path == "xtask/src/tidy.rs";
     if has_unsafe && !allowed {
         problems.push(format!("{path}: unsafe code outside the listed modules"));
+    }
+}
+
+/// Checks that a module with parts is the `mod.rs` of their folder.
+fn modules(sources: &[Source], problems: &mut Vec<String>) {
+    let modules: Vec<&str> = sources.iter().filter_map(|source| source.path.strip_suffix(".rs")).collect();
+    let folders: BTreeSet<&str> = modules.iter().filter_map(|path| Some(path.rsplit_once('/')?.0)).collect();
+    for path in modules.iter().filter(|path| folders.contains(*path)) {
+        problems.push(format!("{path}.rs: a module with parts is {path}/mod.rs"));
     }
 }
 
@@ -408,12 +444,22 @@ mod tests {
             ("crates/x/src/a.rs", &format!("//! A.\n{}", "// b\n".repeat(LONGEST_MODULE))),
             ("crates/x/src/a.rs", concat!("//! A.\n#[", "ignore]\nfn a() {}\n")),
             ("crates/x/src/a.rs", concat!("//! A.\nfn a() { unsafe", " {} }\n")),
+            ("crates/x/src/a.rs", "//! A.\n/// # Errors\n/// Always.\nfn a() {}\n"),
+            ("crates/x/src/a.rs", "//! A.\n    /// True if it fails.\n    fails: bool,\n"),
         ] {
             assert_eq!(problems(path, text).len(), 1, "{path}: {text}");
         }
         for (path, text) in [("LICENSE-MIT", "as it came "), ("crates/x/src/a.rs", "//! A.\n\nfn a() {}\n")] {
             assert_eq!(problems(path, text), [""; 0]);
         }
+    }
+
+    #[test]
+    fn a_module_with_parts_is_a_folder() {
+        let source = |path: &str| Source { path: path.to_owned(), text: String::new() };
+        let mut problems = Vec::new();
+        modules(&["a/mod.rs", "a/b.rs", "a/b/c.rs", "a/d.rs", "a/d/e.txt"].map(source), &mut problems);
+        assert_eq!(problems, ["a/b.rs: a module with parts is a/b/mod.rs"]);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::process::succeed;
 pub(crate) struct Workspace {
     pub(crate) root: PathBuf,
     pub(crate) target: PathBuf,
-    /// True if cargo writes incremental data. A single build is faster without it.
+    /// Whether cargo writes incremental data. A single build is faster without it.
     pub(crate) is_incremental: bool,
 }
 

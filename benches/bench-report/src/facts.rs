@@ -41,7 +41,7 @@ pub(crate) struct Match<'f> {
 #[derive(Clone, Debug)]
 pub(crate) struct Standing<'f> {
     pub(crate) key: &'f str,
-    /// True if a report contains the benchmark; false if only the harness does.
+    /// Whether a report contains the benchmark; otherwise only the harness does.
     pub(crate) is_published: bool,
     /// Index of its group.
     pub(crate) group: Option<usize>,

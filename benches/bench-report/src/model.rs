@@ -171,7 +171,7 @@ pub struct Row {
     /// One value, or one per round of `pypi-proxy-load`.
     #[serde(default)]
     pub figures: BTreeMap<Quantity, Vec<f64>>,
-    /// True if the time is that of one screening, because other implementations of the class are faster.
+    /// Whether the time is that of one screening, because other implementations of the class are faster.
     #[serde(default)]
     pub is_rough: bool,
     /// False if the two batches that count allocations differed.

@@ -76,18 +76,18 @@ impl Quantity {
         }
     }
 
-    /// Returns true if the quantity expresses how long an operation of a suite takes, also per element or as a rate.
+    /// Returns whether the quantity expresses how long an operation of a suite takes, also per element or as a rate.
     pub fn is_of_time(self) -> bool {
         matches!(self, Self::Time | Self::TimePerElement | Self::ElementsPerS)
     }
 
-    /// Returns true if the quantity differs from round to round, so that ours is compared with others.
+    /// Returns whether the quantity differs from round to round, so that ours is compared with others.
     pub fn is_compared(self) -> bool {
         let is_latency = matches!(self, Self::P50 | Self::P75 | Self::P90 | Self::P99 | Self::Start);
         self.is_of_time() || self.is_rate() || is_latency || self == Self::CpuPerRequest
     }
 
-    /// Returns true if higher is better.
+    /// Returns whether higher is better.
     pub fn is_rate(self) -> bool {
         matches!(self, Self::BytesPerS | Self::ElementsPerS | Self::RequestsPerS)
     }

@@ -124,7 +124,7 @@ pub(crate) struct Note {
     /// Classes of the results; empty for all.
     #[serde(default)]
     classes: Vec<String>,
-    /// True if ratios of the rows are meaningless.
+    /// Whether ratios of the rows are meaningless.
     #[serde(default)]
     incomparable: bool,
 }

@@ -22,7 +22,7 @@ pub struct Sheet {
 pub struct Column {
     /// Text.
     pub name: String,
-    /// True for numbers, which are aligned to the right.
+    /// Whether the cells are numbers, which are aligned to the right.
     pub is_number: bool,
 }
 

@@ -15,7 +15,7 @@ use crate::types::{
 
 /// The types of a document.
 pub trait Document {
-    /// True if the report of the Go library has rows of other operations than encoding and decoding.
+    /// Whether the report of the Go library has rows of other operations than encoding and decoding.
     const HAS_ALL_OPERATIONS: bool;
     /// Type that is encoded.
     type Encoded: Serialize + DeserializeOwned + 'static;
@@ -125,6 +125,7 @@ impl Input {
     /// Decodes a document.
     ///
     /// # Panics
+    ///
     /// If the document does not have the type.
     pub fn new(kind: Type, document: impl Into<Vec<u8>>) -> Self {
         struct Parse<'a>(&'a [u8]);

@@ -37,7 +37,7 @@ pub trait Library: Default + 'static {
     /// Decodes the document of a reader.
     fn from_reader<T: DeserializeOwned>(document: &[u8]) -> Option<T>;
 
-    /// True if the library has a decoder for streams.
+    /// Whether the library has a decoder for streams.
     const HAS_STREAM: bool = false;
 
     /// Decodes the next document of a reader with a new decoder for streams.
@@ -62,7 +62,7 @@ pub trait Library: Default + 'static {
     /// Returns the number of values in the root, where an array counts its elements.
     fn check_tree(tree: &Self::Tree) -> u64;
 
-    /// True if trees can be searched, and values converted to trees and back.
+    /// Whether trees can be searched, and values converted to trees and back.
     const HAS_TREES: bool = true;
 
     /// Looks up a text and a number of each message.

@@ -31,6 +31,7 @@ impl Real {
     /// Returns the whole document.
     ///
     /// # Panics
+    ///
     /// If the package cannot be read.
     pub fn text(&self) -> &[u8] {
         self.text.get_or_init(|| match self.read() {
@@ -50,6 +51,7 @@ impl Real {
     /// whole document, which are repeated if they are too few.
     ///
     /// # Panics
+    ///
     /// If the package cannot be read.
     pub fn sized(&self, length: usize) -> Vec<u8> {
         (self.part)(self.text(), length)

@@ -50,7 +50,7 @@ impl From<Exit> for ExitCode {
 pub(crate) struct Failure {
     pub(crate) exit: Exit,
     pub(crate) error: anyhow::Error,
-    /// True if output can't be written.
+    /// Whether output can't be written.
     pub(crate) is_output: bool,
 }
 

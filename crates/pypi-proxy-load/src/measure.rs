@@ -41,7 +41,7 @@ pub(crate) struct Measured {
     pub(crate) rounds: usize,
     requests: u64,
     is_slow: bool,
-    /// True if a slice failed. There are no more rounds then.
+    /// Whether a slice failed. There are no more rounds then.
     is_failed: bool,
 }
 

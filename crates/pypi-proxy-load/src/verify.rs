@@ -31,7 +31,7 @@ pub(crate) struct Verified {
     pub(crate) wire: usize,
     /// Content coding of the response, which may differ from the requested one.
     pub(crate) coding: String,
-    /// True if the content was checked and is the same as that of the other servers.
+    /// Whether the content was checked and is the same as that of the other servers.
     pub(crate) is_alike: bool,
 }
 

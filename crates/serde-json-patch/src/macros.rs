@@ -8,9 +8,11 @@
 /// entry is allowed.
 ///
 /// # Panics
+///
 /// If an expression cannot be converted to JSON, for example a map whose keys are not strings.
 ///
 /// # Examples
+///
 /// ```
 /// use serde_json::json;
 ///

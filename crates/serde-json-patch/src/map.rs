@@ -255,6 +255,7 @@ impl Hash for Map<String, Value> {
 }
 
 /// # Panics
+///
 /// If the map does not have the key.
 impl<Q> ops::Index<&Q> for Map<String, Value>
 where
@@ -269,6 +270,7 @@ where
 }
 
 /// # Panics
+///
 /// If the map does not have the key.
 impl<Q> ops::IndexMut<&Q> for Map<String, Value>
 where

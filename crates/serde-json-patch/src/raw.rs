@@ -45,6 +45,7 @@ impl RawValue {
     /// Converts JSON text to a raw value. White space around it is removed.
     ///
     /// # Errors
+    ///
     /// If the text is not one JSON value.
     pub fn from_string(json: String) -> Result<Box<Self>, Error> {
         let value = crate::from_str::<&Self>(&json)?;
@@ -57,6 +58,7 @@ impl RawValue {
     /// Converts JSON text to a raw value without a check, except in builds with debug assertions.
     ///
     /// # Safety
+    ///
     /// The text must be one JSON value, without white space around it.
     pub unsafe fn from_string_unchecked(json: String) -> Box<Self> {
         debug_assert!(
@@ -75,6 +77,7 @@ impl RawValue {
 /// Encodes a value into a raw value.
 ///
 /// # Errors
+///
 /// Same as [`to_string`](crate::to_string).
 pub fn to_raw_value<T>(value: &T) -> Result<Box<RawValue>, Error>
 where

@@ -35,7 +35,7 @@ impl Random {
         (self.number() % limit as u64) as usize
     }
 
-    /// Returns `true` in this percentage of calls.
+    /// Returns whether an event of this probability in percent occurs.
     pub const fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }

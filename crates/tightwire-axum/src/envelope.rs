@@ -99,7 +99,7 @@ impl<T> Envelope<T> {
         self.with_timestamp(milliseconds)
     }
 
-    /// Returns `true` if the code is 0.
+    /// Returns whether the code is 0.
     pub fn is_success(&self) -> bool {
         self.code == 0
     }

@@ -56,6 +56,7 @@ impl<T: DeserializeOwned> Json<T> {
     /// Decodes a body with [`Codec::standard`]. For bodies that were extracted as bytes before.
     ///
     /// # Errors
+    ///
     /// A rejection without request id if the body is empty or not a `T`.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, JsonRejection> {
         Self::decode(bytes, &Codec::standard()).map_err(|reason| JsonRejection::new(reason, RequestId(None)))

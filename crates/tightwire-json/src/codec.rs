@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Options of encoding and decoding: mode, limits, and handling of duplicate keys.
 ///
 /// # Examples
+///
 /// ```
 /// use tightwire_json::{Codec, Limits};
 ///
@@ -59,6 +60,7 @@ impl Codec {
     /// Returns a codec with [`Mode::Canonical`].
     ///
     /// # Examples
+    ///
     /// ```
     /// use tightwire_json::{Codec, Value};
     ///
@@ -100,6 +102,7 @@ impl Codec {
     /// [`Number`](crate::Number): for any other type it is an error, as with serde_json's `arbitrary_precision`.
     ///
     /// # Examples
+    ///
     /// ```
     /// use tightwire_json::{Codec, Value};
     ///
@@ -133,6 +136,7 @@ impl Codec {
     /// comments.
     ///
     /// # Examples
+    ///
     /// ```
     /// use tightwire_json::Codec;
     ///
@@ -305,6 +309,7 @@ static FASTEST: AtomicBool = AtomicBool::new(false);
 /// Existing codecs, encoders and decoders are not affected.
 ///
 /// # Examples
+///
 /// ```
 /// tightwire_json::config_fastest_mode();
 /// assert_eq!(tightwire_json::Codec::standard().mode(), tightwire_json::Mode::Fast);

@@ -25,6 +25,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// The size of the type is one pointer.
 ///
 /// # Examples
+///
 /// ```
 /// use tightwire_json::ErrorDetails;
 ///
@@ -244,35 +245,35 @@ impl Error {
         self
     }
 
-    /// Returns `true` if the document is not valid JSON (RFC 8259): malformed, not UTF-8, or with a lone surrogate; or
-    /// if it has a duplicate key and [`Duplicates::Error`](crate::Duplicates::Error) is set.
+    /// Returns whether the document is not valid JSON (RFC 8259): malformed, not UTF-8, or with a lone surrogate; or
+    /// has a duplicate key and [`Duplicates::Error`](crate::Duplicates::Error) is set.
     pub fn is_syntax(&self) -> bool {
         matches!(self.inner.kind, Kind::Syntax(_))
     }
 
-    /// Returns `true` if the document is truncated or empty.
+    /// Returns whether the document is truncated or empty.
     pub fn is_eof(&self) -> bool {
         matches!(self.inner.kind, Kind::Eof)
     }
 
-    /// Returns `true` if the document is valid JSON, but not of the requested type.
+    /// Returns whether the document is valid JSON, but not of the requested type.
     pub fn is_data(&self) -> bool {
         matches!(self.inner.kind, Kind::Data(_) | Kind::Mismatch { .. })
     }
 
-    /// Returns `true` if the document exceeds a limit of [`Limits`](crate::Limits) or the maximum length of a line.
+    /// Returns whether the document exceeds a limit of [`Limits`](crate::Limits) or the maximum length of a line.
     pub fn is_limit(&self) -> bool {
         matches!(self.inner.kind, Kind::Limit(..))
     }
 
-    /// Returns `true` if a value cannot be encoded: NaN or infinity, a map key that cannot be written as a string, a
+    /// Returns whether a value cannot be encoded: NaN or infinity, a map key that cannot be written as a string, a
     /// raw value that is not JSON, or an error of a `Serialize` implementation; with
     /// [`Mode::Canonical`](crate::Mode::Canonical) also a duplicate key or an integer that is not exact as a double.
     pub fn is_encode(&self) -> bool {
         matches!(self.inner.kind, Kind::Encode(_))
     }
 
-    /// Returns `true` if the reader, writer, stream or sink failed. `Display` prints its error, and the conversion into
+    /// Returns whether the reader, writer, stream or sink failed. `Display` prints its error, and the conversion into
     /// [`io::Error`] returns or contains it.
     pub fn is_io(&self) -> bool {
         matches!(self.inner.kind, Kind::Io)

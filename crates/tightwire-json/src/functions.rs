@@ -12,9 +12,11 @@ use crate::error::Result;
 /// Encodes `value` into a new vector. See [`Codec::to_vec`].
 ///
 /// # Errors
+///
 /// Same as [`Codec::to_vec`].
 ///
 /// # Examples
+///
 /// ```
 /// assert_eq!(tightwire_json::to_vec(&[1, 2, 3])?, b"[1,2,3]");
 /// assert!(tightwire_json::to_vec(&f64::NAN).unwrap_err().is_encode());
@@ -28,9 +30,11 @@ pub fn to_vec<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>> {
 /// Encodes `value` into a new string. See [`Codec::to_string`].
 ///
 /// # Errors
+///
 /// Same as [`Codec::to_vec`].
 ///
 /// # Examples
+///
 /// ```
 /// assert_eq!(tightwire_json::to_string("a \"b\"\n")?, r#""a \"b\"\n""#);
 /// # Ok::<(), tightwire_json::Error>(())
@@ -45,6 +49,7 @@ pub(crate) const INDENT: &str = "  ";
 /// Encodes `value` with line breaks, indented by two spaces per level. See [`Codec::to_vec_pretty`].
 ///
 /// # Errors
+///
 /// Same as [`Codec::to_vec`].
 pub fn to_vec_pretty<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>> {
     Codec::standard().to_vec_pretty(value, INDENT)
@@ -53,9 +58,11 @@ pub fn to_vec_pretty<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>> {
 /// Encodes `value` with line breaks, indented by two spaces per level. See [`Codec::to_string_pretty`].
 ///
 /// # Errors
+///
 /// Same as [`Codec::to_vec`].
 ///
 /// # Examples
+///
 /// ```
 /// assert_eq!(tightwire_json::to_string_pretty(&[1, 2])?, "[\n  1,\n  2\n]");
 /// # Ok::<(), tightwire_json::Error>(())
@@ -68,6 +75,7 @@ pub fn to_string_pretty<T: Serialize + ?Sized>(value: &T) -> Result<String> {
 /// [`Codec::to_writer_pretty`].
 ///
 /// # Errors
+///
 /// Same as [`Codec::to_writer`].
 pub fn to_writer_pretty<W: Write, T: Serialize + ?Sized>(writer: W, value: &T) -> Result<()> {
     Codec::standard().to_writer_pretty(writer, value, INDENT)
@@ -76,6 +84,7 @@ pub fn to_writer_pretty<W: Write, T: Serialize + ?Sized>(writer: W, value: &T) -
 /// Encodes `value`, then writes the complete document. See [`Codec::to_writer`].
 ///
 /// # Errors
+///
 /// Same as [`Codec::to_writer`].
 pub fn to_writer<W: Write, T: Serialize + ?Sized>(writer: W, value: &T) -> Result<()> {
     Codec::standard().to_writer(writer, value)
@@ -85,9 +94,11 @@ pub fn to_writer<W: Write, T: Serialize + ?Sized>(writer: W, value: &T) -> Resul
 /// [`Codec::to_fmt_writer`].
 ///
 /// # Errors
+///
 /// Same as [`Codec::to_writer`].
 ///
 /// # Examples
+///
 /// ```
 /// let mut text = String::from("numbers = ");
 /// tightwire_json::to_fmt_writer(&mut text, &[1, 2])?;
@@ -101,9 +112,11 @@ pub fn to_fmt_writer<W: fmt::Write, T: Serialize + ?Sized>(writer: W, value: &T)
 /// Appends the encoded `value` to `buffer`. See [`Codec::to_buf`].
 ///
 /// # Errors
+///
 /// Same as [`Codec::to_buf`].
 ///
 /// # Examples
+///
 /// ```
 /// let mut buffer = Vec::with_capacity(1024);
 /// for number in 0..3 {
@@ -121,6 +134,7 @@ pub fn to_buf<T: Serialize + ?Sized>(buffer: &mut Vec<u8>, value: &T) -> Result<
 /// Encodes `value` into reference-counted bytes. See [`Codec::to_bytes`]. Requires the feature `bytes`.
 ///
 /// # Errors
+///
 /// Same as [`Codec::to_vec`].
 #[cfg(feature = "bytes")]
 pub fn to_bytes<T: Serialize + ?Sized>(value: &T) -> Result<bytes::Bytes> {
@@ -130,9 +144,11 @@ pub fn to_bytes<T: Serialize + ?Sized>(value: &T) -> Result<bytes::Bytes> {
 /// Decodes a document into a value that may borrow from it. See [`Codec::from_slice`].
 ///
 /// # Errors
+///
 /// Same as [`Codec::from_slice`].
 ///
 /// # Examples
+///
 /// ```
 /// use tightwire_json::ErrorDetails;
 ///
@@ -151,9 +167,11 @@ pub fn from_slice<'a, T: Deserialize<'a>>(document: &'a [u8]) -> Result<T> {
 /// Decodes a document into a value that may borrow from it. See [`Codec::from_str`].
 ///
 /// # Errors
+///
 /// Same as [`Codec::from_slice`].
 ///
 /// # Examples
+///
 /// ```
 /// let words: Vec<&str> = tightwire_json::from_str(r#"["a", "b"]"#)?;
 /// assert_eq!(words, ["a", "b"]);
@@ -166,6 +184,7 @@ pub fn from_str<'a, T: Deserialize<'a>>(document: &'a str) -> Result<T> {
 /// Reads to the end, then decodes into an owned value. See [`Codec::from_reader`].
 ///
 /// # Errors
+///
 /// Same as [`Codec::from_reader`].
 pub fn from_reader<R: Read, T: DeserializeOwned>(reader: R) -> Result<T> {
     Codec::standard().from_reader(reader)
@@ -174,6 +193,7 @@ pub fn from_reader<R: Read, T: DeserializeOwned>(reader: R) -> Result<T> {
 /// Returns whether `document` is valid JSON within the default limits.
 ///
 /// # Examples
+///
 /// ```
 /// assert!(tightwire_json::is_valid(b" {\"a\": [1e400, null]} "));
 /// assert!(!tightwire_json::is_valid(b"{\"a\": 01}"));

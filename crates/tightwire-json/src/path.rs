@@ -17,6 +17,7 @@ const MAX_KEY_LEN: usize = 64;
 /// and `Display` appends `...`.
 ///
 /// # Examples
+///
 /// ```
 /// use tightwire_json::{ErrorDetails, Segment};
 ///
@@ -46,7 +47,7 @@ impl Path {
         &self.segments
     }
 
-    /// Returns `true` if the path has more than 32 segments, of which only the outermost are available.
+    /// Returns whether the path has more than 32 segments, of which only the outermost are available.
     pub fn is_truncated(&self) -> bool {
         self.truncated
     }

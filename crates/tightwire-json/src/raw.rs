@@ -25,6 +25,7 @@ use crate::marks::RAW_TOKEN;
 /// other serializers and deserializers support neither this type nor, except those of serde_json, that one.
 ///
 /// # Examples
+///
 /// ```
 /// use serde::Deserialize;
 /// use tightwire_json::RawValue;
@@ -71,6 +72,7 @@ impl RawValue {
     /// Converts JSON text to a raw value. White space around the value is removed.
     ///
     /// # Errors
+    ///
     /// Same as [`Codec::from_slice`], if the text is not one JSON value.
     pub fn from_string(json: String) -> Result<Box<Self>> {
         let value = Codec::strict().from_str::<&Self>(&json)?;
@@ -89,6 +91,7 @@ impl RawValue {
 /// Encodes `value` into a raw value.
 ///
 /// # Errors
+///
 /// Same as [`Codec::to_vec`].
 pub fn to_raw_value<T: Serialize + ?Sized>(value: &T) -> Result<Box<RawValue>> {
     Ok(RawValue::from_boxed(Codec::strict().to_string(value)?.into_boxed_str()))

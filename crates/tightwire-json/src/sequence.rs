@@ -23,6 +23,7 @@ pub(crate) const RECORD_SEPARATOR: u8 = 0x1e;
 /// cannot be encoded. The buffer is reused between documents, up to 1 MiB.
 ///
 /// # Examples
+///
 /// ```
 /// let mut encoder = tightwire_json::Encoder::new(Vec::new());
 /// encoder.encode(&1)?;
@@ -53,6 +54,7 @@ impl<W: Write> Encoder<W> {
     /// Writes JSON text sequences (RFC 7464, `application/json-seq`): a record separator (0x1E) before each document.
     ///
     /// # Examples
+    ///
     /// ```
     /// let mut encoder = tightwire_json::Encoder::new(Vec::new()).with_record_separator();
     /// encoder.encode(&1)?;
@@ -68,6 +70,7 @@ impl<W: Write> Encoder<W> {
     /// Writes `value` and a line feed.
     ///
     /// # Errors
+    ///
     /// Same as [`Codec::to_vec`], without writing anything. [`Error::is_io`] if the writer fails; a part of the document
     /// may have been written.
     pub fn encode<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
@@ -169,6 +172,7 @@ impl<R: Read> Input for Exact<R> {
 /// [`Limits::max_document`](crate::Limits::max_document) and one byte.
 ///
 /// # Examples
+///
 /// ```
 /// let mut reader = &b"{\"a\":1}{\"a\":2}\n[3"[..];
 /// let mut decoder = tightwire_json::Decoder::new(&mut reader);
@@ -218,6 +222,7 @@ impl<R: BufRead> Decoder<R> {
     /// [`Error::is_data`].
     ///
     /// # Errors
+    ///
     /// Same as [`Codec::from_slice`], with offsets from the start of the stream, but lines and columns from the start
     /// of the document; and [`Error::is_io`] if the reader fails. An interrupted read is retried.
     pub fn decode<T: DeserializeOwned>(&mut self) -> Result<Option<T>> {

@@ -35,7 +35,7 @@ pub(crate) struct Variant {
     pub(crate) name: Option<String>,
     /// `None` for a struct, and for the variant with `other`, which is the last one.
     pub(crate) id: Option<Id>,
-    /// True for a single unnamed field.
+    /// Whether the only field is unnamed.
     pub(crate) is_newtype: bool,
     pub(crate) fields: Vec<Field>,
 }

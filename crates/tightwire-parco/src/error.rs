@@ -369,45 +369,45 @@ macro_rules! predicates {
 pub(crate) use predicates;
 
 predicates! { Error, ErrorKind:
-    /// True if the input ends inside a value.
+    /// Returns whether the input ends inside a value.
     is_unexpected_end: UnexpectedEnd;
-    /// True if a value or length does not fit its wire type, or a length is negative.
+    /// Returns whether a value or length does not fit its wire type, or a length is negative.
     is_overflow: Overflow | LengthOverflow;
-    /// True if a flag byte is neither 0 nor 1.
+    /// Returns whether a flag byte is neither 0 nor 1.
     is_invalid_bool: InvalidBool;
-    /// True if the bytes of a string are not UTF-8.
+    /// Returns whether the bytes of a string are not UTF-8.
     is_invalid_utf8: InvalidUtf8;
-    /// True if a fixed-size array, or a collection of a serde type, has the wrong number of elements.
+    /// Returns whether a fixed-size array, or a collection of a serde type, has the wrong number of elements.
     is_invalid_length: InvalidLength;
-    /// True if the bytes are not a valid value of the target type and no other predicate applies, if a varint is longer
-    /// than necessary, if the length of an evolve struct ends inside or before a required field, and if a `Serialize`
-    /// implementation fails.
+    /// Returns whether the bytes are not a valid value of the target type and no other predicate applies, a varint is
+    /// longer than necessary, the length of an evolve struct ends inside or before a required field, or a `Serialize`
+    /// implementation failed.
     is_invalid_value: InvalidValue | Overlong | StructEnd | Rejected;
-    /// True if a stream or frame starts with the fingerprint of another schema. Malformed messages never cause this error,
-    /// but a damaged fingerprint does.
+    /// Returns whether a stream or frame starts with the fingerprint of another schema. Malformed messages
+    /// never cause this error, but a damaged fingerprint does.
     is_schema_mismatch: SchemaMismatch;
-    /// True if a serde type needs a self-describing format, or skips a field when it is encoded.
+    /// Returns whether a serde type needs a self-describing format, or skips a field when it is encoded.
     is_unsupported: NotSelfDescribing | SkippedField;
-    /// True if an id, or the type behind it, is not registered.
+    /// Returns whether an id, or the type behind it, is not registered.
     is_unknown_type: UnknownType;
-    /// True if the id is already registered.
+    /// Returns whether the id is already registered.
     is_already_registered: AlreadyRegistered;
-    /// True if a map contains a key twice, or a set an element, and the options reject duplicates.
+    /// Returns whether a map contains a key twice, or a set an element, and the options reject duplicates.
     is_duplicate_key: DuplicateKey;
-    /// True if a map or set is not in the order that [`Options::canonical`](crate::Options::canonical) requires, or a view was
-    /// decoded without it.
+    /// Returns whether a map or set is not in the order that [`Options::canonical`](crate::Options::canonical) requires, or a
+    /// view was decoded without it.
     is_not_canonical: WrongOrder;
-    /// True if bytes remain after a value that must use the whole input.
+    /// Returns whether bytes remain after a value that must use the whole input.
     is_trailing_bytes: TrailingBytes;
-    /// True if one of the [`Limits`](crate::Limits) is exceeded.
+    /// Returns whether one of the [`Limits`](crate::Limits) is exceeded.
     is_limit: Limit | Depth;
-    /// True if a time zone is unknown or has no name.
+    /// Returns whether a time zone is unknown or has no name.
     is_unknown_zone: UnknownZone;
-    /// True if the output buffer is too small.
+    /// Returns whether the output buffer is too small.
     is_buffer_full: BufferFull;
-    /// True if reading from or writing to a stream failed; [`source`](core::error::Error::source) returns the cause.
+    /// Returns whether reading from or writing to a stream failed; [`source`](core::error::Error::source) returns the cause.
     is_io: Io;
-    /// True if the program created the error with [`Error::custom`].
+    /// Returns whether the program created the error with [`Error::custom`].
     is_custom: Custom;
 }
 

@@ -428,7 +428,7 @@ struct Source<'a, R> {
     /// The fault that stopped the last `pull`, if one did.
     fault: Fault,
     error: Option<io::Error>,
-    /// True once the stream has ended.
+    /// Whether the stream has ended.
     ended: bool,
 }
 

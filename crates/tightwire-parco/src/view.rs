@@ -142,7 +142,7 @@ impl<'de, E, T> Seq<'de, E, T> {
         self.len
     }
 
-    /// Returns true if there are no elements.
+    /// Returns whether there are no elements.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }

@@ -16,11 +16,11 @@ pub(crate) struct ConnectionState {
 
 #[derive(Debug, Default)]
 struct State {
-    /// True while hyper has bytes that the socket has not accepted.
+    /// Whether hyper has bytes that the socket has not accepted.
     is_dirty: bool,
     /// Task waiting for the socket to accept them.
     waiter: Option<Waker>,
-    /// True if the connection is to be reset when it is dropped.
+    /// Whether the connection is to be reset when it is dropped.
     resets: bool,
 }
 

@@ -58,6 +58,7 @@ fn runtime() -> Result<&'static Runtime> {
 /// Blocking client of the Perplexity API. Cloning is cheap: clones share connections and settings.
 ///
 /// # Examples
+///
 /// ```no_run
 /// use tightwire_perplexity::types::batches::ListParams;
 ///
@@ -78,6 +79,7 @@ impl Client {
     /// [`Client::from_env`](crate::Client::from_env).
     ///
     /// # Errors
+    ///
     /// Same as [`ClientBuilder::build`](crate::ClientBuilder::build).
     pub fn new(api_key: impl Into<String>) -> Result<Self> {
         Self::builder().api_key(api_key).build()
@@ -86,6 +88,7 @@ impl Client {
     /// Creates a client from the environment; see [`Client::from_env`](crate::Client::from_env).
     ///
     /// # Errors
+    ///
     /// Same as [`ClientBuilder::build`](crate::ClientBuilder::build).
     pub fn from_env() -> Result<Self> {
         Self::builder().build()
@@ -110,9 +113,11 @@ impl Client {
     /// [`Download::bytes`](crate::Download::bytes).
     ///
     /// # Errors
+    ///
     /// The error of the future, or [`Error::is_config`] if the internal thread cannot be started.
     ///
     /// # Panics
+    ///
     /// Panics inside async code.
     pub fn block_on<T>(&self, future: impl IntoFuture<Output = Result<T>>) -> Result<T> {
         runtime()?.block_on(async { future.await })
@@ -130,9 +135,11 @@ impl<T> client::Call<T, Client> {
     /// Sends the call and waits for its result.
     ///
     /// # Errors
+    ///
     /// All kinds of [`Error`]. [`Error::is_config`] if the internal thread cannot be started.
     ///
     /// # Panics
+    ///
     /// Panics inside async code.
     pub fn send(self) -> Result<T> {
         runtime()?.block_on(self.for_client::<client::Client>().send())
@@ -142,6 +149,7 @@ impl<T> client::Call<T, Client> {
 /// Blocking iterator over a stream. Dropping it drops the stream, which cancels the request.
 ///
 /// # Panics
+///
 /// The iterator panics inside async code.
 #[derive(Debug)]
 pub struct Iter<S> {

@@ -55,6 +55,7 @@ impl<P: Page, C> Call<P, C> {
     /// Returns a stream of the items of this page and all following pages.
     ///
     /// # Examples
+    ///
     /// ```no_run
     /// # async fn example(client: tightwire_perplexity::Client) -> tightwire_perplexity::Result<()> {
     /// use futures_util::TryStreamExt as _;
@@ -97,6 +98,7 @@ impl<P: Page> Stream for Items<P> {
     type Item = Result<P::Item>;
 
     /// # Errors
+    ///
     /// The errors of [`Call::send`].
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();

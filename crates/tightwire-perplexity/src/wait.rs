@@ -80,6 +80,7 @@ impl<T: Job> Wait<T> {
     /// Calls `report` with the job after each poll, also after the last one. Default: nothing.
     ///
     /// # Examples
+    ///
     /// ```no_run
     /// # async fn example(client: tightwire_perplexity::Client) -> tightwire_perplexity::Result<()> {
     /// let job = client.async_chat().wait("job-1").on_progress(|job| eprintln!("{}", job.status)).await?;
@@ -94,6 +95,7 @@ impl<T: Job> Wait<T> {
     /// Polls until the job has ended. The same as awaiting this value, without boxing the future.
     ///
     /// # Errors
+    ///
     /// [`Error::is_timeout`] with [`TimeoutPhase::Job`] if the next delay would exceed the deadline, and the
     /// errors of [`Call::send`], which include the total timeout.
     pub async fn send(self) -> Result<T> {

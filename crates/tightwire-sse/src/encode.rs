@@ -17,6 +17,7 @@ pub const KEEP_ALIVE: &[u8] = b":\n\n";
 /// data are decoded as LF: the format has no other line break. All other fields round-trip.
 ///
 /// # Examples
+///
 /// ```
 /// use tightwire_sse::SseEvent;
 ///
@@ -92,6 +93,7 @@ impl<'a> SseEvent<'a> {
     /// Appends the encoded event to `out`: comment, event, id, retry, data, and the empty line.
     ///
     /// # Errors
+    ///
     /// [`Error::is_unencodable`] if the event type or the id contains a line break, or the id contains NUL, which
     /// clients ignore. `out` is unchanged.
     pub fn encode(&self, out: &mut Vec<u8>) -> Result<()> {

@@ -82,56 +82,56 @@ impl Error {
         Self { kind, source: Some(source.into()) }
     }
 
-    /// Returns `true` if a block exceeds [`Config::max_event_size`](crate::Config::max_event_size), or the size of a
+    /// Returns whether a block exceeds [`Config::max_event_size`](crate::Config::max_event_size), or the size of a
     /// replay buffer.
     pub fn is_limit(&self) -> bool {
         matches!(self.kind, Kind::TooLarge { .. } | Kind::ReplayLimit(_))
     }
 
-    /// Returns `true` if a field value cannot be encoded: a line break in `event` or `id`, or NUL in `id`; and for an
-    /// id that clients of a replay buffer cannot send as a header.
+    /// Returns whether a field value cannot be encoded: a line break in `event` or `id`, or NUL in `id`, or an id
+    /// that clients of a replay buffer cannot send as a header.
     pub fn is_unencodable(&self) -> bool {
         matches!(self.kind, Kind::Unencodable { .. })
     }
 
-    /// Returns `true` if the underlying reader, stream or connection failed. Its error is the source.
+    /// Returns whether the underlying reader, stream or connection failed. Its error is the source.
     pub fn is_transport(&self) -> bool {
         matches!(self.kind, Kind::Transport)
     }
 
-    /// Returns `true` if the stream ended without an error, but unexpectedly: in a client that reconnects, or before
-    /// `[DONE]` in `json_until_done` with `Ending::Strict`; and for an event that is published on a closed channel.
+    /// Returns whether the stream ended without an error, but unexpectedly: in a client that reconnects, or before
+    /// `[DONE]` in `json_until_done` with `Ending::Strict`; or an event was published on a closed channel.
     pub fn is_ended(&self) -> bool {
         matches!(self.kind, Kind::Ended)
     }
 
-    /// Returns `true` if the read timeout or the event timeout of the client elapsed.
+    /// Returns whether the read timeout or the event timeout of the client elapsed.
     pub fn is_timeout(&self) -> bool {
         matches!(self.kind, Kind::Timeout | Kind::EventTimeout)
     }
 
-    /// Returns `true` if the status of the response is not 200.
+    /// Returns whether the status of the response is not 200.
     pub fn is_status(&self) -> bool {
         matches!(self.kind, Kind::Status(_) | Kind::SessionEnded(_))
     }
 
-    /// Returns `true` if an MCP server ended the session: status 404 or 410, or 401 when a stream is resumed. The
+    /// Returns whether an MCP server ended the session: status 404 or 410, or 401 when a stream is resumed. The
     /// client has to initialize a new session. [`is_status`](Self::is_status) is `true`, too.
     pub fn is_session_ended(&self) -> bool {
         matches!(self.kind, Kind::SessionEnded(_))
     }
 
-    /// Returns `true` if the content type of the response is missing or not `text/event-stream`.
+    /// Returns whether the content type of the response is missing or not `text/event-stream`.
     pub fn is_content_type(&self) -> bool {
         matches!(self.kind, Kind::ContentType(_))
     }
 
-    /// Returns `true` if the request of the client cannot be built or sent again.
+    /// Returns whether the request of the client cannot be built or sent again.
     pub fn is_request(&self) -> bool {
         matches!(self.kind, Kind::Request)
     }
 
-    /// Returns `true` if the data of an event is not JSON of the requested type.
+    /// Returns whether the data of an event is not JSON of the requested type.
     pub fn is_json(&self) -> bool {
         matches!(self.kind, Kind::Json(_))
     }
@@ -145,12 +145,12 @@ impl Error {
         }
     }
 
-    /// Returns `true` if the events after an id or a position are no longer in a replay buffer, or never were.
+    /// Returns whether the events after an id or a position are no longer in a replay buffer, or never were.
     pub fn is_too_old(&self) -> bool {
         matches!(self.kind, Kind::TooOld)
     }
 
-    /// Returns `true` if a replay buffer already has an event with the same id.
+    /// Returns whether a replay buffer already has an event with the same id.
     pub fn is_duplicate_id(&self) -> bool {
         matches!(self.kind, Kind::DuplicateId)
     }
@@ -177,7 +177,7 @@ impl Error {
         self.refused().map(|response| &response.body)
     }
 
-    /// Returns `true` if [`body`](Self::body) is only the first part of the body of the response: the body is larger
+    /// Returns whether [`body`](Self::body) is only the first part of the body of the response: the body is larger
     /// than the limit, 64 KiB by default, or it was not received completely, by default within 5 s.
     ///
     /// [`EventSourceBuilder::max_error_body`](crate::EventSourceBuilder::max_error_body) and

@@ -28,7 +28,7 @@ pub(crate) struct Toolchain {
     pub(crate) package: String,
     /// Directory of the sources, relative to the root of the workspace.
     pub(crate) directory: String,
-    /// True if the sources are copied to `{out}` and built and run there, because the tools install beside the
+    /// Whether the sources are copied to `{out}` and built and run there, because the tools install beside the
     /// sources.
     #[serde(default)]
     pub(crate) staged: bool,

@@ -20,6 +20,7 @@ impl Document {
     /// Loads the document of a type and variant, such as `_SimpleText`, by its names in the file.
     ///
     /// # Panics
+    ///
     /// If the file does not contain the names.
     pub fn load(kind: &str, variant: &str) -> Self {
         let file: Value = serde_json::from_str(FILE).unwrap_or_default();

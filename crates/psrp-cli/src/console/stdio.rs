@@ -14,12 +14,12 @@ use super::terminal::{Cancel, Channel, Echo, Line, Terminal, read_line};
 const REDRAWS_PER_SECOND: u8 = 10;
 
 pub(super) struct Stdio {
-    /// True if prompts may read standard input.
+    /// Whether prompts may read standard input.
     pub(super) reads_input: bool,
     input_is_terminal: bool,
     output_is_terminal: bool,
     errors_are_terminal: bool,
-    /// True if script output goes to standard error instead of standard output.
+    /// Whether script output goes to standard error instead of standard output.
     pub(super) all_to_errors: bool,
     allows_colors: bool,
 }

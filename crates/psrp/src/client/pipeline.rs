@@ -92,9 +92,9 @@ pub(super) struct PipelineEntry {
     pub(super) state: PipelineState,
     pub(super) before_disconnect: Option<PipelineState>,
     is_input_open: bool,
-    /// True if the message that creates the pipeline was completely sent.
+    /// Whether the message that creates the pipeline was completely sent.
     pub(super) is_created: bool,
-    /// True if the server has acknowledged the creation.
+    /// Whether the server has acknowledged the creation.
     pub(super) is_acknowledged: bool,
     pub(super) is_closing: bool,
     pub(super) received: Received,

@@ -90,7 +90,7 @@ pub struct ClientPool {
     pub(super) private_data: Option<ApplicationPrivateData>,
     pub(super) pipelines: HashMap<Uuid, PipelineEntry>,
     pub(super) events: EventQueue<Event>,
-    /// True if a key was needed before the pool was open.
+    /// Whether a key was needed before the pool was open.
     pub(super) is_key_exchange_pending: bool,
 }
 

@@ -59,7 +59,7 @@ pub struct ConsoleFilter {
     start: Option<usize>,
     /// Bytes of `pending` that need not be searched again.
     searched: usize,
-    /// True if the start tag of the document was read completely.
+    /// Whether the start tag of the document was read completely.
     is_open: bool,
 }
 

@@ -36,7 +36,7 @@ impl fmt::Debug for dyn Cipher {
 
 /// The cipher of protocol 2.4, which does not encrypt: secure strings rely on the encryption of the connection.
 pub(crate) struct ClearText {
-    /// True if the connection is confidential or the caller accepts that it is not.
+    /// Whether the connection is confidential or the caller accepts that it is not.
     pub(crate) is_allowed: bool,
 }
 

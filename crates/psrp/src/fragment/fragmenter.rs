@@ -129,9 +129,9 @@ pub struct FragmentHeader {
     pub object_id: u64,
     /// Position of the fragment in its message, from 0. Encoded with 63 bits.
     pub fragment_id: u64,
-    /// True for the first fragment of a message.
+    /// Whether the fragment is the first of a message.
     pub start: bool,
-    /// True for the last fragment of a message.
+    /// Whether the fragment is the last of a message.
     pub end: bool,
     /// Length of the blob that follows, in bytes.
     pub blob_len: u32,
@@ -191,9 +191,9 @@ pub struct Fragment<'a> {
     pub object_id: u64,
     /// Position of the fragment in its message, from 0. Encoded with 63 bits.
     pub fragment_id: u64,
-    /// True for the first fragment of a message.
+    /// Whether the fragment is the first of a message.
     pub start: bool,
-    /// True for the last fragment of a message.
+    /// Whether the fragment is the last of a message.
     pub end: bool,
     /// Bytes of the message.
     pub blob: Cow<'a, [u8]>,

@@ -143,7 +143,7 @@ object_struct! {
         pub character: u16 => "character",
         /// Modifiers and locks.
         pub control_key_state: ControlKeyStates => "controlKeyState",
-        /// True if the key was pressed, false if released.
+        /// Whether the key was pressed; otherwise it was released.
         pub key_down: bool => "keyDown",
     }
 }

@@ -40,13 +40,13 @@ object_struct! {
         pub parameter_assembly_full_name: Option<PsString> => "parameterAssemblyFullName" [optional parameter_type_full_name],
         /// Help text.
         pub help_message: Option<PsString> => "helpMessage" [unset PsString::default()],
-        /// True if a value is required.
+        /// Whether a value is required.
         pub is_mandatory: bool => "isMandatory" [or false],
         /// List of the parameter's attributes.
         pub metadata: Option<Value> => "metadata" [optional],
-        /// True if the server changed the prompt to show that it comes from a remote host.
+        /// Whether the server changed the prompt to show that it comes from a remote host.
         pub modified_by_remoting_protocol: bool => "modifiedByRemotingProtocol" [or false],
-        /// True if the prompt comes from a remote host.
+        /// Whether the prompt comes from a remote host.
         pub is_from_remote_host: bool => "isFromRemoteHost" [or false],
         /// Default value.
         pub default_value: Option<Value> => "defaultValue" [optional],

@@ -112,7 +112,7 @@ mod connect;
 mod copy;
 mod hosts;
 mod lines;
-mod remote;
+mod peer_text;
 pub mod serve;
 #[cfg(test)]
 mod simulation;

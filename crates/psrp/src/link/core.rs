@@ -29,7 +29,7 @@ pub(crate) struct Decoded {
     pub(crate) payload: Payload,
     /// Decoded size in bytes of memory.
     pub(crate) size: usize,
-    /// True if it contains secure strings and the key is missing.
+    /// Whether it contains secure strings and the key is missing.
     pub(crate) needs_key: bool,
 }
 

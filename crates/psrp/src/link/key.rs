@@ -37,7 +37,7 @@ pub(crate) struct Key {
     #[cfg(feature = "crypto")]
     pub(crate) server_key: Option<SessionKey>,
     pub(crate) is_requested: bool,
-    /// True if secure strings must not be sent with protocol 2.4, because the connection is not confidential.
+    /// Whether secure strings must not be sent with protocol 2.4, because the connection is not confidential.
     pub(crate) forbids_cleartext: bool,
     secret_transfer: SecretTransfer,
     #[cfg(feature = "crypto")]

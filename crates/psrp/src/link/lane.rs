@@ -36,7 +36,7 @@ struct PendingMessage {
     object_id: u64,
     next_fragment: u64,
     left: usize,
-    /// True if the next message must start a new packet.
+    /// Whether the next message must start a new packet.
     ends_packet: bool,
 }
 

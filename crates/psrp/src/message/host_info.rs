@@ -9,13 +9,13 @@ object_struct! {
     /// The parts of a host that the client implements (MS-PSRP 2.2.3.14).
     #[derive(Clone, Debug, PartialEq)]
     pub struct HostInfo {
-        /// True if there is no host.
+        /// Whether there is no host.
         pub is_host_null: bool => "_isHostNull" [or true],
-        /// True if there is no user interface.
+        /// Whether there is no user interface.
         pub is_host_ui_null: bool => "_isHostUINull" [or true],
-        /// True if there is no console.
+        /// Whether there is no console.
         pub is_host_raw_ui_null: bool => "_isHostRawUINull" [or true],
-        /// True if a pipeline uses the host of its runspace.
+        /// Whether a pipeline uses the host of its runspace.
         pub use_runspace_host: bool => "_useRunspaceHost" [or true],
         /// Console properties that the server can use without calling the host.
         pub default_data: Option<HostDefaultData> => "_hostDefaultData" [optional],

@@ -86,9 +86,9 @@ pub struct ParameterMetadata {
     pub parameter_type: Option<PsString>,
     /// Alternative names.
     pub aliases: Vec<PsString>,
-    /// True if it is a switch.
+    /// Whether it is a switch.
     pub is_switch: bool,
-    /// True if it depends on the arguments.
+    /// Whether it depends on the arguments.
     pub is_dynamic: bool,
 }
 

@@ -82,10 +82,10 @@ object_struct! {
         pub text: PsString => "Cmd",
         /// Parameters and arguments in order.
         pub parameters: Vec<CommandParameter> => "Args" [or Vec::new()],
-        /// True if `text` is a script.
+        /// Whether `text` is a script.
         pub is_script: bool => "IsScript" [or false],
-        /// True for a new variable scope, like `&`, false for the enclosing one, like `.`; `None` is the server's
-        /// default.
+        /// Whether the command runs in a new variable scope, like `&`; otherwise in the enclosing one, like `.`.
+        /// `None` is the server's default.
         pub use_local_scope: Option<bool> => "UseLocalScope" [nil],
         /// The stream redirected to `merge_to_result`: errors or none. Peers before protocol 2.2 support no other
         /// redirection.
@@ -242,11 +242,11 @@ flags! {
 pub struct PowerShell {
     /// At least one, possibly empty.
     statements: Vec<Vec<Command>>,
-    /// True if it runs inside another pipeline, for example at a nested prompt.
+    /// Whether it runs inside another pipeline, for example at a nested prompt.
     pub is_nested: bool,
     /// The text in the session's history.
     pub history: Option<PsString>,
-    /// True if errors of the last command go to the error stream of the session.
+    /// Whether errors of the last command go to the error stream of the session.
     pub redirect_shell_error_output_pipe: bool,
 }
 
@@ -364,19 +364,19 @@ object_struct! {
     #[derive(Clone, Debug, PartialEq)]
     #[non_exhaustive]
     pub struct CreatePipeline {
-        /// True if the pipeline has no input. Otherwise the input must be ended.
+        /// Whether the pipeline has no input. Otherwise the input must be ended.
         pub no_input: bool => "NoInput" [or false],
         /// Apartment of the thread that runs it.
         pub apartment_state: ApartmentState => "ApartmentState" [or ApartmentState::Unknown],
         /// The streams whose records include the invocation.
         pub remote_stream_options: RemoteStreamOptions => "RemoteStreamOptions" [or RemoteStreamOptions::NONE],
-        /// True to add it to the session's history.
+        /// Whether to add it to the session's history.
         pub add_to_history: bool => "AddToHistory" [or false],
         /// The client's host.
         pub host_info: HostInfo => "HostInfo" [or HostInfo::none()],
         /// The code to run.
         pub power_shell: PowerShell => "PowerShell",
-        /// True if it runs inside another pipeline.
+        /// Whether it runs inside another pipeline.
         pub is_nested: bool => "IsNested" [or false],
     }
 }

@@ -61,7 +61,7 @@ object_struct! {
 /// Result of a request of a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Availability {
-    /// True if the change was made.
+    /// Whether the change was made.
     Accepted(bool),
     /// Number of available runspaces.
     Count(i64),

@@ -81,7 +81,7 @@ impl Field for InformationRecord {
 pub struct HostInformationMessage {
     /// Printed text.
     pub message: PsString,
-    /// True if no line end follows.
+    /// Whether no line end follows.
     pub no_new_line: Option<bool>,
     /// Text colour, if not the host's default.
     pub foreground_color: Option<ConsoleColor>,

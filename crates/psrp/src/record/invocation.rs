@@ -104,7 +104,7 @@ object_struct! {
         pub bound_parameters: Value => "InvocationInfo_BoundParameters" [or Value::Nil],
         /// Caller: outside of the runspace, or a script or command in it.
         pub command_origin: CommandOrigin => "InvocationInfo_CommandOrigin" [or CommandOrigin::Runspace],
-        /// True if the command takes input from the pipeline.
+        /// Whether the command takes input from the pipeline.
         pub expecting_input: bool => "InvocationInfo_ExpectingInput" [or false],
         /// The name that was used to call it.
         pub invocation_name: Option<PsString> => "InvocationInfo_InvocationName" [nil],

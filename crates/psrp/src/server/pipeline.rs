@@ -35,12 +35,12 @@ pub enum PipelineEvent {
 #[derive(Debug)]
 pub(super) struct PipelineEntry {
     pub(super) state: PipelineState,
-    /// True if the client has sent a task that was not started yet.
+    /// Whether the client has sent a task that was not started yet.
     pub(super) is_requested: bool,
     pub(super) is_input_open: bool,
-    /// True if the client waits for the acknowledgement of a signal.
+    /// Whether the client waits for the acknowledgement of a signal.
     pub(super) is_signalled: bool,
-    /// True if the client of the pool is connected to this pipeline, so that its output may be sent.
+    /// Whether the client of the pool is connected to this pipeline, so that its output may be sent.
     pub(super) is_connected: bool,
     pub(super) received: Received,
 }

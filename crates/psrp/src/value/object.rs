@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock, Weak};
 
-use super::text::shared_size;
+use super::ps_string::shared_size;
 use super::{Members, PsString, Value};
 
 /// An object, `<Obj>` (MS-PSRP 2.2.5.2): type names, text form, base value, adapted and extended members.

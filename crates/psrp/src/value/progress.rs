@@ -21,7 +21,7 @@ pub struct Progress {
     pub parent_activity_id: i32,
     /// Percentage of completion, -1 if unknown.
     pub percent_complete: i32,
-    /// True in the last record of the operation.
+    /// Whether the record is the last of the operation.
     pub completed: bool,
     /// Remaining seconds, -1 if unknown.
     pub seconds_remaining: i32,

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use zeroize::Zeroizing;
 
-use super::text::shared_size;
+use super::ps_string::shared_size;
 use super::{Base, Members, Object, Value};
 use crate::crypto::Cipher;
 use crate::error::Error;

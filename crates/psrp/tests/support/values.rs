@@ -117,7 +117,7 @@ enum Plan {
 
 #[derive(Clone, Debug)]
 struct ObjectPlan {
-    /// True if nested objects may refer to this one.
+    /// Whether nested objects may refer to this one.
     cyclic: bool,
     /// Small numbers, so that lists repeat.
     type_names: Option<Vec<u8>>,

@@ -46,7 +46,7 @@ pub enum PageResponse {
 pub struct PageBody {
     /// Decompressed bytes.
     pub bytes: Vec<u8>,
-    /// True for JSON, false for HTML.
+    /// Whether the page is JSON; otherwise it is HTML.
     pub is_json: bool,
     /// Validators for revalidation.
     pub validators: Validators,

@@ -490,6 +490,7 @@ fn decode<'de, R: Read<'de>, T: Deserialize<'de>>(read: R) -> Result<T> {
 /// [`Deserializer::from_reader`] for such a reader.
 ///
 /// # Errors
+///
 /// If the reader fails, or if its content is not one JSON value of this type.
 #[cfg(feature = "std")]
 pub fn from_reader<R, T>(rdr: R) -> Result<T>
@@ -503,6 +504,7 @@ where
 /// Decodes exactly one value from bytes.
 ///
 /// # Errors
+///
 /// If the bytes are not one JSON value of this type.
 pub fn from_slice<'a, T>(v: &'a [u8]) -> Result<T>
 where
@@ -517,6 +519,7 @@ where
 /// Decodes exactly one value from text.
 ///
 /// # Errors
+///
 /// If the text is not one JSON value of this type.
 pub fn from_str<'a, T>(s: &'a str) -> Result<T>
 where

@@ -283,6 +283,7 @@ impl<W: Write, F: Formatter> fmt::Write for Escaping<'_, W, F> {
 /// Encodes a value into a writer, in blocks of about 8 KiB. After an error, the bytes before it are written, as in serde_json.
 ///
 /// # Errors
+///
 /// If the writer or the `Serialize` implementation fails, or if a map has a key that is no string.
 #[inline]
 pub fn to_writer<W, T>(mut writer: W, value: &T) -> Result<()>
@@ -296,6 +297,7 @@ where
 /// Same as [`to_writer`] with one line per element and entry, indented by two spaces per level.
 ///
 /// # Errors
+///
 /// Same as [`to_writer`].
 #[inline]
 pub fn to_writer_pretty<W, T>(mut writer: W, value: &T) -> Result<()>
@@ -317,6 +319,7 @@ fn write_blocks<const PRETTY: bool, T: ?Sized + Serialize>(writer: &mut dyn Writ
 /// Encodes a value into bytes.
 ///
 /// # Errors
+///
 /// If the `Serialize` implementation fails, or if a map has a key that is no string.
 #[inline]
 pub fn to_vec<T>(value: &T) -> Result<Vec<u8>>
@@ -329,6 +332,7 @@ where
 /// Same as [`to_vec`] with one line per element and entry, indented by two spaces per level.
 ///
 /// # Errors
+///
 /// Same as [`to_vec`].
 #[inline]
 pub fn to_vec_pretty<T>(value: &T) -> Result<Vec<u8>>
@@ -350,6 +354,7 @@ fn document<const PRETTY: bool, T: ?Sized + Serialize>(value: &T) -> Result<Vec<
 /// Encodes a value into text.
 ///
 /// # Errors
+///
 /// Same as [`to_vec`].
 #[inline]
 pub fn to_string<T>(value: &T) -> Result<String>
@@ -362,6 +367,7 @@ where
 /// Same as [`to_string`] with one line per element and entry, indented by two spaces per level.
 ///
 /// # Errors
+///
 /// Same as [`to_vec`].
 #[inline]
 pub fn to_string_pretty<T>(value: &T) -> Result<String>

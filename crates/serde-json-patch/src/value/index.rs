@@ -114,6 +114,7 @@ impl<I: Index> ops::Index<I> for Value {
 /// Inserts `null` for a key that an object does not have. The value `null` becomes an object.
 ///
 /// # Panics
+///
 /// If an array has no such element, or if the value is of another type.
 impl<I: Index> ops::IndexMut<I> for Value {
     fn index_mut(&mut self, index: I) -> &mut Self {

@@ -259,6 +259,7 @@ impl Default for &Value {
 /// Converts a value to a tree.
 ///
 /// # Errors
+///
 /// If the `Serialize` implementation fails, or if a map has a key that is no string.
 pub fn to_value<T>(value: T) -> Result<Value, Error>
 where
@@ -270,6 +271,7 @@ where
 /// Converts a tree to a value.
 ///
 /// # Errors
+///
 /// If the tree has not the structure that the type expects.
 pub fn from_value<T>(value: Value) -> Result<T, Error>
 where

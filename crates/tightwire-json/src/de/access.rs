@@ -2,9 +2,9 @@
 
 use serde::de::{self, DeserializeSeed, Deserializer, Visitor};
 
+use super::borrow::Source;
 use super::key::Key;
 use super::parser::Parser;
-use super::source::Source;
 use crate::error::{Error, Result, Syntax};
 
 /// Elements of an array. The parser is positioned after the opening bracket.

@@ -6,9 +6,9 @@ use std::{fmt, io};
 
 use serde::de::{Deserialize, Deserializer as _, IntoDeserializer, Visitor};
 
+use super::borrow::Source;
 use super::parser::Parser;
 use super::read::{Fused, IoRead, Read, SliceRead, StrRead};
-use super::source::Source;
 use super::superseded;
 use crate::codec::Codec;
 use crate::error::{Error, Result};
@@ -63,6 +63,7 @@ impl State {
 /// type for a `DeserializeSeed`, with crates that wrap a deserializer, or for several values in a row.
 ///
 /// # Examples
+///
 /// ```
 /// use serde::Deserialize;
 /// use tightwire_json::Deserializer;
@@ -88,6 +89,7 @@ impl<'de, R: Read<'de>> Deserializer<R> {
     /// Returns a deserializer with this codec. Its limits apply to each value.
     ///
     /// # Examples
+    ///
     /// ```
     /// use serde::Deserialize;
     /// use tightwire_json::de::{Deserializer, StrRead};
@@ -105,6 +107,7 @@ impl<'de, R: Read<'de>> Deserializer<R> {
     /// Checks that only white space follows.
     ///
     /// # Errors
+    ///
     /// [`Error::is_syntax`] if anything else follows, [`Error::is_io`] if the reader fails.
     pub fn end(&mut self) -> Result<()> {
         match self.read.peek()? {
@@ -132,6 +135,7 @@ impl<R: io::Read> Deserializer<IoRead<R>> {
     /// Decoded values cannot borrow. For a [`BufRead`](io::BufRead), a deserializer of a [`Decoder`](crate::Decoder) is faster.
     ///
     /// # Examples
+    ///
     /// A document followed by other data:
     ///
     /// ```
@@ -251,6 +255,7 @@ impl<'de> IntoDeserializer<'de, Error> for &'de RawValue {
 /// are no more values.
 ///
 /// # Examples
+///
 /// ```
 /// let mut values = tightwire_json::Deserializer::from_str("[1][2] 3 {").into_iter::<tightwire_json::Value>();
 /// assert_eq!(values.by_ref().take(3).filter_map(Result::ok).count(), 3);

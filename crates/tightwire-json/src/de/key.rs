@@ -2,8 +2,8 @@
 
 use serde::de::{self, Deserializer, Visitor};
 
+use super::borrow::Source;
 use super::parser::{Parser, locate};
-use super::source::Source;
 use crate::error::{Error, Result};
 use crate::marks::raw_token;
 

@@ -9,6 +9,7 @@
 // so that strings without escapes are slices of the document. `source` tells whether decoded values may borrow them.
 
 mod access;
+mod borrow;
 mod decimal;
 mod deserializer;
 mod duplicates;
@@ -20,7 +21,6 @@ mod parser;
 mod place;
 mod read;
 mod skip;
-mod source;
 mod string;
 mod tree;
 mod value;
@@ -53,6 +53,7 @@ impl Codec {
     /// `Cow<str>`.
     ///
     /// # Errors
+    ///
     /// [`Error::is_syntax`] if the document is not JSON in UTF-8, [`Error::is_eof`] if it is truncated,
     /// [`Error::is_limit`] if it exceeds a limit, [`Error::is_data`] if it is not a `T`. All have an offset, a line and
     /// a column. The first error in the document is reported, except that invalid UTF-8 takes precedence.
@@ -64,6 +65,7 @@ impl Codec {
     /// [`from_slice`](Self::from_slice).
     ///
     /// # Errors
+    ///
     /// Same as [`from_slice`](Self::from_slice).
     pub fn from_str<'a, T: Deserialize<'a>>(&self, document: &'a str) -> Result<T> {
         check_len(document.as_bytes(), &self.limits)?;
@@ -75,6 +77,7 @@ impl Codec {
     /// Each thread keeps the buffer of its last document for the next one, unless it is larger than 64 KiB.
     ///
     /// # Errors
+    ///
     /// Same as [`from_slice`](Self::from_slice), and [`Error::is_io`] if the reader fails.
     pub fn from_reader<R: io::Read, T: DeserializeOwned>(&self, reader: R) -> Result<T> {
         let bound = u64::try_from(self.limits.document).unwrap_or(u64::MAX).saturating_add(1);
@@ -93,6 +96,7 @@ impl Codec {
     /// Checks that `document` is valid JSON within the limits.
     ///
     /// # Errors
+    ///
     /// [`Error::is_syntax`], [`Error::is_eof`] and [`Error::is_limit`], as for [`from_slice`](Self::from_slice).
     pub fn validate(&self, document: &[u8]) -> Result<()> {
         let text = text(document, &self.limits)?;

@@ -5,8 +5,8 @@ use std::marker::PhantomData;
 use serde::de::DeserializeSeed;
 
 #[cfg(doc)]
-use super::source::Copied;
-use super::source::{Borrowed, Source};
+use super::borrow::Copied;
+use super::borrow::{Borrowed, Source};
 use crate::codec::{Codec, Limits};
 use crate::error::{Error, Limit, Result, Syntax};
 use crate::grammar::is_space;

@@ -2,7 +2,7 @@
 
 use std::{fmt, io};
 
-use super::source::{Borrowed, Copied, Source};
+use super::borrow::{Borrowed, Copied, Source};
 use super::{Action, State};
 use crate::codec::Codec;
 use crate::error::{Error, Kind, Limit, Result, Syntax};

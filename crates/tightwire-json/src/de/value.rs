@@ -5,9 +5,9 @@ use serde::de::value::{MapDeserializer, StrDeserializer};
 use serde::de::{self, Unexpected, Visitor};
 
 use super::access::{Elements, Entries, TYPE_FIRST, Typed, Variant};
+use super::borrow::Source;
 use super::number::Number;
 use super::parser::{Parser, locate};
-use super::source::Source;
 use super::string::Text;
 use super::tree;
 use crate::error::{Error, Result, Syntax};

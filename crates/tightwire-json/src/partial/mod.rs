@@ -56,6 +56,7 @@ use crate::{Codec, Segment, Value, pointer};
 /// Incremental parser for one JSON document.
 ///
 /// # Examples
+///
 /// Prints a long string while it arrives:
 ///
 /// ```
@@ -122,6 +123,7 @@ impl Parser {
     /// Everything else is strict. Call it before the first chunk.
     ///
     /// # Examples
+    ///
     /// ```
     /// let mut parser = tightwire_json::partial::Parser::new().lenient();
     /// parser.push("```json\n{\"regex\": \"\\d+\"}\n```\nIt matches digits.")?;
@@ -138,6 +140,7 @@ impl Parser {
     /// pair.
     ///
     /// # Errors
+    ///
     /// [`Error::is_syntax`] if no document starts with the text, [`Error::is_limit`] if it exceeds a limit,
     /// [`Error::is_data`] for a number out of range; with offset, line and column in the document. The limit for
     /// strings applies to incomplete strings, too. The parser keeps the value before the error, and all further calls
@@ -150,10 +153,12 @@ impl Parser {
     /// value when it is complete.
     ///
     /// # Errors
+    ///
     /// Same as [`push`](Self::push), and [`Error::is_syntax`] for bytes that are not UTF-8. The first error of the text is
     /// reported; [`from_slice`](crate::from_slice) checks UTF-8 first.
     ///
     /// # Examples
+    ///
     /// ```
     /// let mut parser = tightwire_json::partial::Parser::new();
     /// parser.push_bytes(b"[\"caf\xc3")?;
@@ -310,6 +315,7 @@ impl Parser {
     /// [`from_str`](crate::from_str) decodes from the whole text.
     ///
     /// # Errors
+    ///
     /// [`Error::is_eof`] if the document is incomplete, otherwise the errors of [`push`](Self::push).
     pub fn finish(mut self) -> Result<Value> {
         self.check()?;

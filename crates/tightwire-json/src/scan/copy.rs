@@ -75,6 +75,7 @@ pub(crate) static SHORT_ESCAPES: [u8; 256] = {
 /// and copies in one pass. In the last bytes of `text`, it stops at every special byte.
 ///
 /// # Panics
+///
 /// If `from` is not on a character boundary.
 #[inline(always)]
 pub(crate) fn push_unescaped(out: &mut String, text: &str, from: usize) -> usize {

@@ -16,6 +16,7 @@ impl Codec {
     /// Encodes `value` into a new vector.
     ///
     /// # Errors
+    ///
     /// [`Error::is_encode`] for NaN and infinity, a map key other than a string, character, number, boolean or unit
     /// variant, a raw value that is not JSON, and an error of a `Serialize` implementation. [`Mode::Canonical`] has
     /// additional errors.
@@ -31,6 +32,7 @@ impl Codec {
     /// Encodes `value` into a new string.
     ///
     /// # Errors
+    ///
     /// Same as [`to_vec`](Self::to_vec).
     pub fn to_string<T: Serialize + ?Sized>(&self, value: &T) -> Result<String> {
         utf8(self.to_vec(value)?)
@@ -44,6 +46,7 @@ impl Codec {
     /// The output is valid JSON only if `indent` is white space as defined by RFC 8259: space, tab, CR, LF.
     ///
     /// # Errors
+    ///
     /// Same as [`to_vec`](Self::to_vec).
     pub fn to_vec_pretty<T: Serialize + ?Sized>(&self, value: &T, indent: &str) -> Result<Vec<u8>> {
         match self.mode {
@@ -56,6 +59,7 @@ impl Codec {
     /// Encodes `value` in another format, such as with short arrays on one line, ASCII only, or rounded floats.
     ///
     /// # Errors
+    ///
     /// Same as [`to_vec`](Self::to_vec).
     pub fn to_string_formatted<T, F>(&self, value: &T, format: &F) -> Result<String>
     where
@@ -68,6 +72,7 @@ impl Codec {
     /// Encodes `value` like [`to_vec_pretty`](Self::to_vec_pretty) into a new string.
     ///
     /// # Errors
+    ///
     /// Same as [`to_vec`](Self::to_vec).
     pub fn to_string_pretty<T: Serialize + ?Sized>(&self, value: &T, indent: &str) -> Result<String> {
         utf8(self.to_vec_pretty(value, indent)?)
@@ -76,6 +81,7 @@ impl Codec {
     /// Encodes `value` like [`to_vec_pretty`](Self::to_vec_pretty), then writes the complete document.
     ///
     /// # Errors
+    ///
     /// Same as [`to_writer`](Self::to_writer).
     pub fn to_writer_pretty<W: Write, T: Serialize + ?Sized>(
         &self,
@@ -89,6 +95,7 @@ impl Codec {
     /// Encodes `value`, then writes the complete document.
     ///
     /// # Errors
+    ///
     /// Same as [`to_vec`](Self::to_vec), without writing anything, and [`Error::is_io`] if the writer fails.
     pub fn to_writer<W: Write, T: Serialize + ?Sized>(&self, mut writer: W, value: &T) -> Result<()> {
         writer.write_all(&self.to_vec(value)?).map_err(Error::io)
@@ -98,6 +105,7 @@ impl Codec {
     /// an implementation of [`Display`](fmt::Display).
     ///
     /// # Errors
+    ///
     /// Same as [`to_writer`](Self::to_writer).
     pub fn to_fmt_writer<W: fmt::Write, T: Serialize + ?Sized>(
         &self,
@@ -111,6 +119,7 @@ impl Codec {
     /// than the document.
     ///
     /// # Errors
+    ///
     /// Same as [`to_vec`](Self::to_vec); the buffer is unchanged. If a `Serialize` implementation panics, the buffer is
     /// left empty.
     #[inline]
@@ -125,6 +134,7 @@ impl Codec {
     /// Encodes `value` into reference-counted bytes. Requires the feature `bytes`.
     ///
     /// # Errors
+    ///
     /// Same as [`to_vec`](Self::to_vec).
     #[cfg(feature = "bytes")]
     pub fn to_bytes<T: Serialize + ?Sized>(&self, value: &T) -> Result<bytes::Bytes> {

@@ -11,6 +11,7 @@ use crate::scan::{Structure, Tokens};
 /// encoded without white space, then copied. The methods are called for each part of it, in the order of the text.
 ///
 /// # Examples
+///
 /// ```
 /// use tightwire_json::{Codec, Format, json};
 ///

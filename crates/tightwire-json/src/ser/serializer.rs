@@ -56,6 +56,7 @@ macro_rules! start {
 /// is written for a value that cannot be encoded. Nothing is written between values.
 ///
 /// # Examples
+///
 /// ```
 /// use serde::{Serialize, Serializer as _};
 /// use tightwire_json::Serializer;

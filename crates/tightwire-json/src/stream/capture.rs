@@ -109,6 +109,7 @@ impl Capture {
     /// that ends in `chunk`.
     ///
     /// # Errors
+    ///
     /// The value is captured. If it is valid, this is its error, and it must not be decoded again.
     #[inline(always)]
     pub(super) fn value<T: DeserializeOwned>(

@@ -35,6 +35,7 @@ use crate::pointer;
 /// The first error in the document is reported. Offsets count from the start of the document.
 ///
 /// # Examples
+///
 /// ```
 /// use tightwire_json::{DocumentReader, ElementDecoder};
 ///
@@ -109,6 +110,7 @@ impl<T: DeserializeOwned> ElementDecoder<T> {
     /// Returns a decoder with [`Codec::standard`].
     ///
     /// # Errors
+    ///
     /// [`Error::is_data`] if `pointer` is not a JSON pointer.
     pub fn new(pointer: &str) -> Result<Self> {
         Self::with_codec(pointer, Codec::standard())
@@ -117,6 +119,7 @@ impl<T: DeserializeOwned> ElementDecoder<T> {
     /// Returns a decoder with this codec.
     ///
     /// # Errors
+    ///
     /// Same as [`new`](Self::new).
     pub fn with_codec(pointer: &str, codec: Codec) -> Result<Self> {
         let tokens = pointer::tokens(pointer).filter(|_| pointer::has_valid_escapes(pointer));

@@ -24,6 +24,7 @@ pin_project! {
     /// Cancel safe: dropping the future of `next()` loses no document.
     ///
     /// # Examples
+    ///
     /// ```
     /// use bytes::Bytes;
     /// use futures_util::{StreamExt, stream};

@@ -21,6 +21,7 @@ pub const DEFAULT_MAX_LINE: usize = 1 << 20;
 /// Offsets and lines of errors count from the start of the stream.
 ///
 /// # Examples
+///
 /// ```
 /// use tightwire_json::{DocumentReader, ErrorDetails, LineDecoder};
 ///

@@ -28,6 +28,7 @@ use crate::error::{Error, Result};
 /// chunks. [`DocumentReader`] and, with the feature `stream`, `DocumentStream` feed a decoder.
 ///
 /// # Examples
+///
 /// ```
 /// use tightwire_json::{ChunkDecoder, LineDecoder};
 ///
@@ -50,16 +51,18 @@ pub trait ChunkDecoder {
     /// all of `chunk` is consumed.
     ///
     /// # Errors
+    ///
     /// The type documents its errors, and whether decoding continues after one.
     fn next(&mut self, chunk: &mut &[u8]) -> Option<Result<Self::Document>>;
 
     /// Ends the input: decodes the rest or reports that it is truncated. Resets the decoder for another input.
     ///
     /// # Errors
+    ///
     /// Same as [`next`](Self::next).
     fn finish(&mut self) -> Option<Result<Self::Document>>;
 
-    /// Returns `true` after an error that ends decoding. Further input is ignored.
+    /// Returns whether an error has ended decoding. Further input is ignored.
     fn is_failed(&self) -> bool {
         false
     }
@@ -71,6 +74,7 @@ pub trait ChunkDecoder {
 /// [`Error::is_io`] and ends the iterator; an interrupted read is retried.
 ///
 /// # Examples
+///
 /// ```
 /// use tightwire_json::{DocumentReader, ElementDecoder};
 ///

@@ -30,6 +30,7 @@ use crate::sequence::RECORD_SEPARATOR;
 /// [`Encoder::with_record_separator`](crate::Encoder::with_record_separator) writes text sequences.
 ///
 /// # Examples
+///
 /// ```
 /// use tightwire_json::{DocumentReader, TextSequenceDecoder};
 ///

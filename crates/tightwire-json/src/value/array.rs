@@ -10,6 +10,7 @@ use super::memory::Repr;
 /// [`to_mut`](Self::to_mut) gives access to all methods of `Vec`.
 ///
 /// # Examples
+///
 /// ```
 /// use tightwire_json::{Array, json};
 ///

@@ -37,6 +37,7 @@ impl Array {
     /// Inserts an element before the position `index`.
     ///
     /// # Panics
+    ///
     /// If `index` is larger than the length.
     pub fn insert(&mut self, index: usize, value: Value) {
         self.to_mut().insert(index, value);
@@ -45,6 +46,7 @@ impl Array {
     /// Removes the element at `index` and returns it. The elements behind it move.
     ///
     /// # Panics
+    ///
     /// If there is no such element.
     pub fn remove(&mut self, index: usize) -> Value {
         self.to_mut().remove(index)
@@ -53,6 +55,7 @@ impl Array {
     /// Removes the element at `index` and returns it. The last element takes its place.
     ///
     /// # Panics
+    ///
     /// If there is no such element.
     pub fn swap_remove(&mut self, index: usize) -> Value {
         self.to_mut().swap_remove(index)
@@ -76,6 +79,7 @@ impl Array {
     /// Removes the elements of a range and returns them.
     ///
     /// # Panics
+    ///
     /// If the range ends behind the last element or before its start.
     pub fn drain(&mut self, range: impl RangeBounds<usize>) -> std::vec::Drain<'_, Value> {
         self.to_mut().drain(range)

@@ -150,9 +150,11 @@ impl<'de> Visitor<'de> for ValueVisitor {
 /// `T::deserialize(&value)` does the same without consuming the tree, and can borrow strings from it.
 ///
 /// # Errors
+///
 /// If the tree is not of the type `T`.
 ///
 /// # Examples
+///
 /// ```
 /// use tightwire_json::{from_value, json};
 ///

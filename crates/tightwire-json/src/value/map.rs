@@ -21,6 +21,7 @@ pub(super) const INDEXED: usize = 16;
 /// are [`JsonString`]s.
 ///
 /// # Examples
+///
 /// ```
 /// use tightwire_json::{Map, json};
 ///
@@ -158,6 +159,7 @@ impl Owned {
     /// Removes an entry and moves the last one to its position.
     ///
     /// # Panics
+    ///
     /// If `position` is out of range.
     pub(super) fn swap_remove(&mut self, position: usize) -> (JsonString, Value) {
         if let Some(index) = &mut self.index {
@@ -173,6 +175,7 @@ impl Owned {
     /// Removes an entry. The order of the others is unchanged.
     ///
     /// # Panics
+    ///
     /// If `position` is out of range.
     pub(super) fn shift_remove(&mut self, position: usize) -> (JsonString, Value) {
         let removed = (self.keys.remove(position).text, self.values.remove(position));
@@ -183,6 +186,7 @@ impl Owned {
     /// Inserts an entry with a new key before the one at `position`.
     ///
     /// # Panics
+    ///
     /// If `position` is out of range.
     pub(super) fn shift_insert(&mut self, position: usize, key: JsonString, value: Value) {
         self.keys.insert(position, key.into());

@@ -133,6 +133,7 @@ impl Map<String, Value> {
     /// proportion to the number of entries.
     ///
     /// # Panics
+    ///
     /// If `index` is larger than the number of other entries.
     pub fn shift_insert(&mut self, index: usize, key: String, value: Value) -> Option<Value> {
         let position = self.find(key.as_bytes()).map(|(position, _)| position);
@@ -262,6 +263,7 @@ impl fmt::Debug for Map<String, Value> {
 }
 
 /// # Panics
+///
 /// If the key does not exist.
 impl<Q: Key + ?Sized> ops::Index<&Q> for Map<String, Value> {
     type Output = Value;
@@ -272,6 +274,7 @@ impl<Q: Key + ?Sized> ops::Index<&Q> for Map<String, Value> {
 }
 
 /// # Panics
+///
 /// If the key does not exist.
 impl<Q: Key + ?Sized> ops::IndexMut<&Q> for Map<String, Value> {
     fn index_mut(&mut self, key: &Q) -> &mut Value {

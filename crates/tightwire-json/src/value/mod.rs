@@ -5,7 +5,7 @@
 //!
 //! The paths of this module and of [`map`](crate::map) are those of serde_json.
 
-mod access;
+mod accessors;
 mod array;
 mod array_ops;
 mod convert;
@@ -31,7 +31,7 @@ mod string_ops;
 use std::fmt;
 use std::str::FromStr;
 
-pub use access::{Index, merge_patch};
+pub use accessors::{Index, merge_patch};
 pub use array::Array;
 pub use deserialize::from_value;
 pub(crate) use deserialize::{containers, hand_over, is_any};
@@ -63,6 +63,7 @@ pub use crate::raw::{RawValue, to_raw_value};
 /// trees may overflow the stack.
 ///
 /// # Examples
+///
 /// ```
 /// use tightwire_json::{Value, json};
 ///

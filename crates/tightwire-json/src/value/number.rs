@@ -24,6 +24,7 @@ use crate::marks::{NUMBER_BYTES, NUMBER_TOKEN, is_as_text};
 /// text.
 ///
 /// # Examples
+///
 /// ```
 /// use tightwire_json::Number;
 ///
@@ -79,6 +80,7 @@ impl Number {
     /// Returns a number with the text `text`, which is never rounded.
     ///
     /// # Errors
+    ///
     /// If the text is not a number (RFC 8259, section 6). White space around it is an error.
     pub fn from_written(text: &str) -> Result<Self> {
         check(text)?;

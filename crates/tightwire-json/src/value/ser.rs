@@ -33,10 +33,12 @@ impl Serialize for Value {
 /// The arrays and objects of the tree share memory, like those of a decoded document (see [`Value`]).
 ///
 /// # Errors
+///
 /// If a map key cannot be written as a string, if a raw value is not JSON, or if the `Serialize` implementation returns
 /// an error.
 ///
 /// # Examples
+///
 /// ```
 /// use tightwire_json::{json, to_value};
 ///

@@ -28,6 +28,7 @@ impl From<TheirNumber> for Number {
 /// enabled.
 ///
 /// # Errors
+///
 /// If a written number is out of the range of serde_json's `Number`.
 impl TryFrom<Number> for TheirNumber {
     type Error = Error;

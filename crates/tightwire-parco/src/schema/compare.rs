@@ -86,17 +86,17 @@ pub fn compare(old: &Schema, new: &Schema) -> Compatibility {
 }
 
 impl Compatibility {
-    /// Returns true if the encodings are equal, whatever else differs.
+    /// Returns whether the encodings are equal, whatever else differs.
     pub fn is_same_wire(&self) -> bool {
         self.changes.iter().all(|change| change.verdict == Verdict::SameWire)
     }
 
-    /// Returns true if readers with the old schema can decode new messages.
+    /// Returns whether readers with the old schema can decode new messages.
     pub fn old_reads_new(&self) -> bool {
         self.changes.iter().all(|change| change.verdict.reads_both_or(Verdict::OldReadsNew))
     }
 
-    /// Returns true if readers with the new schema can decode old messages.
+    /// Returns whether readers with the new schema can decode old messages.
     ///
     /// This is false after a field was added at the end of a message, even if it has a default: a schema contains
     /// defaults only for evolve structs.
@@ -104,14 +104,14 @@ impl Compatibility {
         self.changes.iter().all(|change| change.verdict.reads_both_or(Verdict::NewReadsOld))
     }
 
-    /// Returns true if a difference makes messages unreadable in both directions.
+    /// Returns whether a difference makes messages unreadable in both directions.
     pub fn breaks(&self) -> bool {
         self.changes.iter().any(|change| change.verdict == Verdict::Breaks)
     }
 }
 
 impl Verdict {
-    /// Returns true if both schemas decode each other's messages, or if it is this verdict.
+    /// Returns whether both schemas decode each other's messages, or it is this verdict.
     fn reads_both_or(self, one: Self) -> bool {
         matches!(self, Self::SameWire | Self::Compatible) || self == one
     }

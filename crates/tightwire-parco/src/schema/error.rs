@@ -76,19 +76,19 @@ impl SchemaError {
 }
 
 predicates! { SchemaError, SchemaErrorKind:
-    /// True if a text is not JSON.
+    /// Returns whether a text is not JSON.
     is_syntax: Syntax;
-    /// True if the schema is invalid.
+    /// Returns whether the schema is invalid.
     is_invalid: Invalid(_);
-    /// True if a value does not match the schema.
+    /// Returns whether a value does not match the schema.
     is_mismatch: Mismatch(_);
-    /// True if the id of a model does not fit its wire type.
+    /// Returns whether the id of a model does not fit its wire type.
     is_out_of_range: OutOfRange;
-    /// True if two models have the same id, or an object has a key twice.
+    /// Returns whether two models have the same id, or an object has a key twice.
     is_duplicate: Duplicate;
-    /// True if a value contains an id that is not in the schema.
+    /// Returns whether a value contains an id that is not in the schema.
     is_unknown_id: UnknownId;
-    /// True if a schema or value is too large or too deeply nested.
+    /// Returns whether a schema or value is too large or too deeply nested.
     is_limit: Limit(_);
 }
 

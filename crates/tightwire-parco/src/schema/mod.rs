@@ -233,12 +233,12 @@ numbers! {
 }
 
 impl Number {
-    /// Returns true for floats.
+    /// Returns whether values are floats.
     pub const fn is_float(self) -> bool {
         matches!(self, Self::Float32 | Self::Float64)
     }
 
-    /// Returns true for signed integers.
+    /// Returns whether values are signed integers.
     pub const fn is_signed(self) -> bool {
         matches!(self, Self::Int8 | Self::Int16 | Self::Int32 | Self::Int64 | Self::Int)
     }

@@ -39,7 +39,7 @@ pub trait Octets {
 
 /// A type that can be decoded from a string or blob.
 pub trait FromOctets<'de>: Sized {
-    /// True if a value owns a copy of its bytes, which counts against the allocation limit.
+    /// Whether a value owns a copy of its bytes, which counts against the allocation limit.
     const OWNED: bool;
 
     /// Creates a value from bytes.

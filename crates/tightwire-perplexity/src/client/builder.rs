@@ -15,15 +15,16 @@ use super::headers::{self, HeaderEdit};
 use super::timeouts::Timeouts;
 use super::transport::Transport;
 use super::url::BaseUrl;
-use super::{Client, ClientOptions, PathStyle, RetryEvent, Settings};
+use super::{Client, ClientOptions, PathStyle, Settings};
 use crate::error::{BoxError, Error, Result};
-use crate::retry::RetryPolicy;
+use crate::retry::{RetryEvent, RetryPolicy};
 
 /// Connection settings of a client that creates its own connections; see [`ClientBuilder::connect`].
 ///
 /// For durations, `None` means no limit.
 ///
 /// # Examples
+///
 /// ```
 /// let connect = tightwire_perplexity::Connect { proxy: tightwire_perplexity::Proxy::None, ..Default::default() };
 /// ```
@@ -216,6 +217,7 @@ impl<C: From<Client>> ClientBuilder<C> {
     /// [`service`](Self::service) and [`connect`](Self::connect) wins.
     ///
     /// # Examples
+    ///
     /// ```
     /// let http = reqwest::Client::builder().local_address(std::net::IpAddr::from([127, 0, 0, 1])).build()?;
     /// let client = tightwire_perplexity::Client::builder().api_key("pplx-0123456789abcdef0123456789abcdef").http_client(http).build()?;
@@ -236,6 +238,7 @@ impl<C: From<Client>> ClientBuilder<C> {
     /// timeout of tokio, otherwise a connection error.
     ///
     /// # Examples
+    ///
     /// At most four concurrent requests, and 50 per minute. The rate limit has a single state, which the
     /// buffer layer shares among the clones.
     ///
@@ -393,6 +396,7 @@ impl<C: From<Client>> ClientBuilder<C> {
     /// Builds the client.
     ///
     /// # Errors
+    ///
     /// [`Error::is_config`] if the API key is missing, if the key, base URL, proxy or a certificate is
     /// malformed, or if the feature `rustls-no-provider` is used and no provider is installed.
     /// [`Error::is_invalid_request`] if a header is malformed, including those of the environment.

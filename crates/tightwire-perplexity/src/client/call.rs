@@ -19,15 +19,15 @@ use super::exchange::{BodyMode, Exchange};
 use super::headers::{self, IDEMPOTENCY_KEY};
 use super::multipart::Form;
 use super::plan::{Body, Label, Options, Plan};
+use super::response;
 use super::response::Response;
 use super::timeouts::Timeouts;
 use super::upload::UploadHook;
-use super::{codec, response};
 use crate::error::{Error, Result};
 use crate::retry::RetryPolicy;
-use crate::stream::{EventStream, StreamItem};
 #[cfg(feature = "schemars")]
 use crate::types::chat::{Completion, Parsed};
+use crate::types::codec;
 use crate::types::files::Purpose;
 #[cfg(feature = "schemars")]
 use crate::types::responses;
@@ -36,10 +36,11 @@ use crate::types::responses;
 ///
 /// Nothing is sent before it is awaited; invalid options and requests are reported then. Dropping the future
 /// cancels the call. The parameter `T` is the result: the decoded response, the same with status, headers and
-/// raw body ([`Response`]), a stream of events ([`EventStream`]), a [`Download`], or `()`. `C` is the client: the calls of
-/// `blocking::Client` are sent with a blocking `send`.
+/// raw body ([`Response`]), a stream of events ([`EventStream`](crate::stream::EventStream)), a [`Download`], or
+/// `()`. `C` is the client: the calls of `blocking::Client` are sent with a blocking `send`.
 ///
 /// # Examples
+///
 /// ```no_run
 /// use std::time::Duration;
 ///
@@ -86,7 +87,7 @@ impl<T, C> Call<T, C> {
     }
 
     /// Returns the same request with another result.
-    fn receive_as<U>(self, body_mode: BodyMode, receive: fn(Exchange) -> Result<U>) -> Call<U, C> {
+    pub(crate) fn receive_as<U>(self, body_mode: BodyMode, receive: fn(Exchange) -> Result<U>) -> Call<U, C> {
         Call { client: self.client, plan: self.plan, body_mode, receive, caller: PhantomData }
     }
 
@@ -104,11 +105,6 @@ impl<T, C> Call<T, C> {
             }
             _ => Ok(()),
         })
-    }
-
-    /// Requests a stream. `stream_field` is the field `stream` of the body.
-    pub(crate) fn streaming<U: StreamItem>(self, stream_field: Option<bool>) -> Call<EventStream<U>, C> {
-        self.edit(|plan| plan.set_stream(stream_field)).events()
     }
 
     pub(crate) fn params(self, params: &impl Serialize) -> Self {
@@ -245,6 +241,7 @@ impl<T> Call<T> {
     /// Sends the call. The same as awaiting the call itself, without boxing the future.
     ///
     /// # Errors
+    ///
     /// All kinds of [`Error`] except [`Error::is_config`].
     pub async fn send(self) -> Result<T> {
         let exchange = self.client.exchange(self.plan?, self.body_mode).await?;
@@ -256,12 +253,6 @@ impl<T, C> Call<T, C> {
     /// Decodes the response as `U` instead.
     pub fn decode_as<U: DeserializeOwned + 'static>(self) -> Call<U, C> {
         self.receive_as(BodyMode::Buffered, |exchange| decode(exchange).map(Response::into_value))
-    }
-
-    /// Reads the response as a stream of events.
-    pub fn events<U: StreamItem>(self) -> Call<EventStream<U>, C> {
-        let call = self.accept(headers::EVENTS);
-        call.receive_as(BodyMode::Streaming, |exchange| Ok(EventStream::new(exchange)))
     }
 
     /// Reads the response as a file, or as the raw bytes of a stream.
@@ -342,17 +333,19 @@ fn decode_and<T: DeserializeOwned + 'static, U>(
     let Exchange { head, body, span, client, .. } = exchange;
     let body = body.into_buffered();
     let error = match codec().from_slice::<T>(&body) {
-        Ok(decoded) if response::is_unexpected(&decoded, &body) => Error::unexpected(body, &head, None),
+        Ok(decoded) if response::is_unexpected(&decoded, &body) => {
+            Error::unexpected(body, head.headers(), None)
+        }
         Ok(decoded) => {
             span.record_usage(response::usage(&decoded));
             match convert(decoded) {
                 Ok(value) => return Ok(Response { head, body, value }),
-                Err(error) => Error::decode(body, error).with_origin(head.origin()),
+                Err(error) => Error::decode(body, error),
             }
         }
-        Err(error) => Error::unexpected(body, &head, Some(error)),
+        Err(error) => Error::unexpected(body, head.headers(), Some(error)),
     };
-    let error = error.redacted(client.key());
+    let error = error.with_origin(head.origin()).redacted(client.key());
     span.record_error(&error);
     Err(error)
 }

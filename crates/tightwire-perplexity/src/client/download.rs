@@ -51,6 +51,7 @@ impl Download {
     /// Reads the remaining content, at most `limit` bytes.
     ///
     /// # Errors
+    ///
     /// [`Error::is_limit`](crate::Error::is_limit) if the content is larger than `limit`; otherwise the
     /// errors of the stream.
     pub async fn bytes(mut self, limit: usize) -> Result<Bytes> {
@@ -63,6 +64,7 @@ impl Stream for Download {
     type Item = Result<Bytes>;
 
     /// # Errors
+    ///
     /// [`Error::is_connection`](crate::Error::is_connection) and
     /// [`Error::is_timeout`](crate::Error::is_timeout); both end the stream.
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {

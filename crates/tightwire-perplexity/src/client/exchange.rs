@@ -14,9 +14,9 @@ use super::response::ResponseHead;
 use super::span::CallSpan;
 use super::timeouts::{Deadline, Timeouts};
 use super::transport::AttemptError;
-use super::{Client, RetryEvent, random};
+use super::{Client, random};
 use crate::error::{self, Result, TimeoutPhase};
-use crate::retry::{Attempts, Outcome, RetryPolicy};
+use crate::retry::{Attempts, Outcome, RetryEvent, RetryPolicy};
 
 /// Maximum bytes of an error body to read.
 const ERROR_BODY: usize = 1 << 20;

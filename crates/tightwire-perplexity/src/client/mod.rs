@@ -22,7 +22,6 @@ mod url;
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
 use http::{HeaderMap, Method};
 use secrecy::{ExposeSecret as _, SecretString};
@@ -35,7 +34,8 @@ pub use self::timeouts::Timeouts;
 pub use self::transport::ReqwestService;
 
 pub(crate) use self::body::StreamingBody;
-pub(crate) use self::exchange::Exchange;
+pub(crate) use self::exchange::{BodyMode, Exchange};
+pub(crate) use self::headers::EVENTS;
 pub(crate) use self::multipart::Form;
 pub(crate) use self::plan::{Options, Plan};
 pub(crate) use self::response::is_unexpected;
@@ -47,11 +47,12 @@ use self::headers::HeaderEdit;
 use self::transport::Transport;
 use self::url::{BaseUrl, QueryParam};
 use crate::error::Result;
-use crate::retry::{Outcome, RetryPolicy};
+use crate::retry::{RetryEvent, RetryPolicy};
 
 /// Client of the Perplexity API. Cloning is cheap: clones share connections and settings.
 ///
 /// # Examples
+///
 /// ```
 /// let client = tightwire_perplexity::Client::builder().api_key("pplx-0123456789abcdef0123456789abcdef").base_url("https://example.org/api").build()?;
 /// assert_eq!(client.base_url(), "https://example.org/api");
@@ -105,18 +106,6 @@ impl Default for ClientOptions {
 
 type RetryHook = dyn Fn(&RetryEvent<'_>) + Send + Sync;
 
-/// A retry that is about to start; see [`ClientBuilder::on_retry`].
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct RetryEvent<'a> {
-    /// Number of attempts so far.
-    pub attempt: u32,
-    /// Delay before the next attempt.
-    pub delay: Duration,
-    /// How the last attempt failed.
-    pub outcome: Outcome<'a>,
-}
-
 /// Endpoint paths. Some endpoints of the API have several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -136,11 +125,6 @@ pub(crate) fn random() -> [u64; 2] {
     [fastrand::u64(..), fastrand::u64(..)]
 }
 
-/// Returns a decoder without a size limit, for input whose size was already limited.
-pub(crate) fn codec() -> tightwire_json::Codec {
-    tightwire_json::Codec::standard().with_limits(tightwire_json::Limits::new().max_document(usize::MAX))
-}
-
 impl Client {
     /// Default base URL.
     pub const BASE_URL: &str = "https://api.perplexity.ai";
@@ -149,6 +133,7 @@ impl Client {
     /// [`from_env`](Self::from_env).
     ///
     /// # Errors
+    ///
     /// Same as [`ClientBuilder::build`].
     pub fn new(api_key: impl Into<String>) -> Result<Self> {
         Self::builder().api_key(api_key).build()
@@ -158,6 +143,7 @@ impl Client {
     /// and `PERPLEXITY_CUSTOM_HEADERS`.
     ///
     /// # Errors
+    ///
     /// Same as [`ClientBuilder::build`].
     pub fn from_env() -> Result<Self> {
         Self::builder().build()
@@ -173,6 +159,7 @@ impl Client {
     /// [`http_client`](ClientBuilder::http_client) is called.
     ///
     /// # Examples
+    ///
     /// ```
     /// # let client = tightwire_perplexity::Client::builder().api_key("pplx-0123456789abcdef0123456789abcdef").build()?;
     /// let persistent = client.to_builder().max_retries(8).build()?;
@@ -194,6 +181,7 @@ impl Client {
     /// to the base URL; it must be percent-encoded and may have a query.
     ///
     /// # Examples
+    ///
     /// ```no_run
     /// # async fn example(client: tightwire_perplexity::Client) -> tightwire_perplexity::Result<()> {
     /// #[derive(serde::Deserialize)]

@@ -8,9 +8,8 @@ use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 
 use crate::error::{self, Error, Origin, Result};
-use crate::stream::StreamItem as _;
 use crate::types::async_chat::{self, AsyncCompletion};
-use crate::types::chat::Completion;
+use crate::types::chat::{Completion, Usage};
 use crate::types::responses::Status;
 use crate::types::{
     Deleted, auth_tokens, batches, browser, decisions, embeddings, files, models, responses, search, skills,
@@ -128,7 +127,13 @@ pub struct TokenUsage {
 pub(crate) fn usage(response: &dyn Any) -> Option<TokenUsage> {
     match response.downcast_ref::<responses::Response>() {
         Some(response) => response.token_usage(),
-        None => response.downcast_ref::<Completion>()?.usage(),
+        None => response.downcast_ref::<Completion>()?.usage.as_ref().map(Usage::tokens),
+    }
+}
+
+impl Usage {
+    pub(crate) fn tokens(&self) -> TokenUsage {
+        TokenUsage { input: self.prompt_tokens, output: self.completion_tokens }
     }
 }
 
@@ -176,6 +181,7 @@ impl responses::Response {
     /// Returns the response, unless it failed or was cancelled. The server reports this with status 200.
     ///
     /// # Errors
+    ///
     /// [`Error::is_stream`] with message, type and code of the server.
     pub fn into_result(self) -> Result<Self> {
         match self.status {

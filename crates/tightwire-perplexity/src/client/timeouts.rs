@@ -11,6 +11,7 @@ use crate::error::TimeoutPhase;
 /// Without [`total`](Self::total), a stream may last as long as data arrives within [`idle`](Self::idle).
 ///
 /// # Examples
+///
 /// ```
 /// use std::time::Duration;
 ///

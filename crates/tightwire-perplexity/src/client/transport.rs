@@ -143,7 +143,7 @@ impl<B: http_body::Body> http_body::Body for ServiceBody<B> {
 #[derive(Debug)]
 pub(super) struct AttemptError {
     pub(super) error: Error,
-    /// True if a retry would fail in the same way.
+    /// Whether a retry would fail in the same way.
     pub(super) is_permanent: bool,
     /// False if there was no connection.
     pub(super) is_sent: bool,

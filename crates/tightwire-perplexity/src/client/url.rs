@@ -92,6 +92,7 @@ impl fmt::Debug for BaseUrl {
 /// Encodes a path parameter as one segment.
 ///
 /// # Errors
+///
 /// [`Error::is_invalid_request`] if the value is empty, or a dot segment that servers or proxies would
 /// resolve.
 pub(crate) fn segment<'a>(name: &'static str, value: &'a str) -> Result<Cow<'a, str>> {

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use tightwire_json::Value;
 
-use crate::client::codec;
+use crate::types::codec;
 
 /// Maximum length of a plain-text message, in bytes. Longer texts are usually HTML pages.
 const MAX_TEXT: usize = 500;

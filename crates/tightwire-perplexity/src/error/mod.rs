@@ -2,6 +2,7 @@
 
 mod body;
 mod predicates;
+mod retry_after;
 
 use std::borrow::Cow;
 use std::error::Error as StdError;
@@ -13,7 +14,8 @@ use http::{HeaderMap, StatusCode};
 
 pub(crate) use self::body::{is_failure, reports_error};
 pub use self::predicates::TimeoutPhase;
-pub(crate) use self::predicates::{error_response, request_id};
+pub(crate) use self::predicates::{error_response, is_transient, request_id};
+pub(crate) use self::retry_after::retry_after;
 
 /// Result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -7,9 +7,7 @@ use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 use tightwire_json::ErrorDetails as _;
 
-use super::{BoxError, Details, Error, Kind, Origin, body};
-use crate::client::ResponseHead;
-use crate::retry::retry_after;
+use super::{BoxError, Details, Error, Kind, Origin, body, retry_after};
 
 /// Phase of a call in which a timeout elapsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -65,20 +63,19 @@ impl Error {
     /// an error of its format. `source` is the error of decoding, if there was one.
     pub(crate) fn unexpected(
         body: Bytes,
-        head: &ResponseHead,
+        headers: &HeaderMap,
         source: Option<tightwire_json::Error>,
     ) -> Self {
-        let error = if body::reports_error(&body) {
+        if body::reports_error(&body) {
             let parsed = Some(body::ParsedBody::new(None, &body));
-            let headers = Some(head.headers().clone());
+            let headers = Some(headers.clone());
             Self::with_details(Kind::Api, Details { parsed, headers, body: Some(body), ..Details::default() })
         } else if let Some(source) = source {
             Self::decode(body, source)
         } else {
             Self::with_details(Kind::Decode, Details { body: Some(body), ..Details::default() })
                 .with_source("response is another document than expected")
-        };
-        error.with_origin(head.origin())
+        }
     }
 
     /// Redacts the secret in the server's message.
@@ -122,13 +119,13 @@ impl Error {
         }
     }
 
-    /// Returns `true` if the client configuration is invalid: a missing key, or a malformed key, URL, proxy
+    /// Returns whether the client configuration is invalid: a missing key, or a malformed key, URL, proxy
     /// or certificate. A malformed header is an [`is_invalid_request`](Self::is_invalid_request) error.
     pub fn is_config(&self) -> bool {
         self.inner.kind == Kind::Config
     }
 
-    /// Returns `true` if the request or a header was rejected locally, before anything was sent.
+    /// Returns whether the request or a header was rejected locally, before anything was sent.
     pub fn is_invalid_request(&self) -> bool {
         self.inner.kind == Kind::Invalid
     }
@@ -138,64 +135,64 @@ impl Error {
         self.inner.details.field.as_deref()
     }
 
-    /// Returns `true` if the server responded with a status other than 2xx, or with an error instead of a response.
+    /// Returns whether the server responded with a status other than 2xx, or with an error instead of a response.
     pub fn is_api(&self) -> bool {
         self.inner.kind == Kind::Api
     }
 
-    /// Returns `true` for status 400.
+    /// Returns whether the status is 400.
     pub fn is_bad_request(&self) -> bool {
         self.api_status() == Some(StatusCode::BAD_REQUEST)
     }
 
-    /// Returns `true` for status 401: the API key is missing or invalid.
+    /// Returns whether the status is 401: the API key is missing or invalid.
     pub fn is_authentication(&self) -> bool {
         self.api_status() == Some(StatusCode::UNAUTHORIZED)
     }
 
-    /// Returns `true` for status 403.
+    /// Returns whether the status is 403.
     pub fn is_permission_denied(&self) -> bool {
         self.api_status() == Some(StatusCode::FORBIDDEN)
     }
 
-    /// Returns `true` if the server no longer has the endpoint: chat completions ended on 2026-09-27. Use the Agent API,
+    /// Returns whether the server no longer has the endpoint: chat completions ended on 2026-09-27. Use the Agent API,
     /// `Client::responses`. The key is not the cause.
     pub fn is_retired(&self) -> bool {
         const RETIRED: Option<&str> = Some("chat_completions_not_available");
         self.is_permission_denied() && (self.error_type() == RETIRED || self.code() == RETIRED)
     }
 
-    /// Returns `true` for status 404.
+    /// Returns whether the status is 404.
     pub fn is_not_found(&self) -> bool {
         self.api_status() == Some(StatusCode::NOT_FOUND)
     }
 
-    /// Returns `true` for status 409.
+    /// Returns whether the status is 409.
     pub fn is_conflict(&self) -> bool {
         self.api_status() == Some(StatusCode::CONFLICT)
     }
 
-    /// Returns `true` for status 422: the request does not match the server's schema.
+    /// Returns whether the status is 422: the request does not match the server's schema.
     pub fn is_unprocessable(&self) -> bool {
         self.api_status() == Some(StatusCode::UNPROCESSABLE_ENTITY)
     }
 
-    /// Returns `true` for status 429.
+    /// Returns whether the status is 429.
     pub fn is_rate_limit(&self) -> bool {
         self.api_status() == Some(StatusCode::TOO_MANY_REQUESTS)
     }
 
-    /// Returns `true` for a status of 500 or above.
+    /// Returns whether the status is 500 or above.
     pub fn is_server_error(&self) -> bool {
         self.api_status().is_some_and(|status| status.as_u16() >= 500)
     }
 
-    /// Returns `true` if there was no response or its body was truncated. Timeouts are separate.
+    /// Returns whether there was no response or its body was truncated. Timeouts are separate.
     pub fn is_connection(&self) -> bool {
         self.inner.kind == Kind::Connection
     }
 
-    /// Returns `true` if a timeout elapsed; see [`timeout_phase`](Self::timeout_phase).
+    /// Returns whether a timeout elapsed; see [`timeout_phase`](Self::timeout_phase).
     pub fn is_timeout(&self) -> bool {
         matches!(self.inner.kind, Kind::Timeout(_))
     }
@@ -208,7 +205,7 @@ impl Error {
         }
     }
 
-    /// Returns `true` if a response or an event does not match the expected type.
+    /// Returns whether a response or an event does not match the expected type.
     pub fn is_decode(&self) -> bool {
         self.inner.kind == Kind::Decode
     }
@@ -219,24 +216,24 @@ impl Error {
         self.inner.details.path.as_deref()
     }
 
-    /// Returns `true` if the server sent an error event in a stream, or a response that failed.
+    /// Returns whether the server sent an error event in a stream, or a response that failed.
     pub fn is_stream(&self) -> bool {
         self.inner.kind == Kind::Stream
     }
 
-    /// Returns `true` if a stream ended before the response was complete; see
+    /// Returns whether a stream ended before the response was complete; see
     /// [`EventStream::allow_partial`](crate::stream::EventStream::allow_partial).
     pub fn is_incomplete(&self) -> bool {
         self.inner.kind == Kind::Incomplete
     }
 
-    /// Returns `true` if a response or an event exceeds its size limit; see
+    /// Returns whether a response or an event exceeds its size limit; see
     /// [`ClientBuilder::max_body_size`](crate::ClientBuilder::max_body_size).
     pub fn is_limit(&self) -> bool {
         matches!(self.inner.kind, Kind::TooLarge(_))
     }
 
-    /// Returns `true` if the same request may succeed later: rate limits, conflicts, server errors, timeouts,
+    /// Returns whether the same request may succeed later: rate limits, conflicts, server errors, timeouts,
     /// lost connections, and error events with such a status code. The client has already retried as often as
     /// its [`RetryPolicy`](crate::retry::RetryPolicy) allows; it never retries a stream that has begun.
     pub fn is_retryable(&self) -> bool {
@@ -245,7 +242,7 @@ impl Error {
             Kind::Stream => self.code().and_then(|code| code.parse().ok()),
             kind => return matches!(kind, Kind::Connection | Kind::Timeout(_) | Kind::Incomplete),
         };
-        status.is_some_and(crate::retry::is_transient)
+        status.is_some_and(is_transient)
     }
 
     /// Returns the server's message, from an error response or error event.
@@ -309,6 +306,11 @@ impl Origin {
     pub(crate) fn of(status: StatusCode, headers: &HeaderMap, attempts: u32) -> Self {
         Self { status: Some(status), request_id: request_id(headers).map(Into::into), attempts }
     }
+}
+
+/// Returns whether a request that failed with this status may succeed when it is retried.
+pub(crate) fn is_transient(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 408 | 409 | 429 | 500..)
 }
 
 /// Returns the `X-Request-Id` header.

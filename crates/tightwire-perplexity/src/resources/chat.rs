@@ -20,6 +20,7 @@ group! {
     /// [`Request::from_chat`](crate::types::responses::Request::from_chat) converts requests.
     ///
     /// # Examples
+    ///
     /// ```no_run
     /// use tightwire_perplexity::types::chat::Request;
     ///
@@ -53,6 +54,7 @@ impl<C> Chat<'_, C> {
     /// [`body`](crate::Error::body) the whole response.
     ///
     /// # Examples
+    ///
     /// ```no_run
     /// use tightwire_perplexity::types::chat::Request;
     ///
@@ -92,6 +94,7 @@ group! {
     /// [`background`](crate::types::responses::Request#structfield.background) instead.
     ///
     /// # Examples
+    ///
     /// ```no_run
     /// use tightwire_perplexity::types::async_chat::Request;
     ///

@@ -136,6 +136,7 @@ group! {
     /// Web search without a model.
     ///
     /// # Examples
+    ///
     /// ```no_run
     /// # async fn example(client: tightwire_perplexity::Client) -> tightwire_perplexity::Result<()> {
     /// let request = tightwire_perplexity::types::search::Request::new("tides");

@@ -21,6 +21,7 @@ group! {
     /// Batches of requests.
     ///
     /// # Examples
+    ///
     /// ```no_run
     /// use std::time::Duration;
     ///
@@ -66,6 +67,7 @@ group! {
     /// Files.
     ///
     /// # Examples
+    ///
     /// ```no_run
     /// # async fn example(client: tightwire_perplexity::Client) -> tightwire_perplexity::Result<()> {
     /// use tightwire_perplexity::types::files::Purpose;
@@ -92,6 +94,7 @@ impl<C> Files<'_, C> {
     /// `file`. [`Call::on_upload`] reports the progress.
     ///
     /// # Examples
+    ///
     /// ```no_run
     /// # async fn example(client: tightwire_perplexity::Client) -> tightwire_perplexity::Result<()> {
     /// use tightwire_perplexity::types::files::Purpose;

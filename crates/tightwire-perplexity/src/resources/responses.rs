@@ -18,6 +18,7 @@ group! {
     /// The Agent API: `/v1/agent`, or its alias `/v1/responses` with [`PathStyle::Sdk`](crate::resources::PathStyle).
     ///
     /// # Examples
+    ///
     /// ```no_run
     /// use tightwire_perplexity::types::responses::{Request, WebSearch};
     ///
@@ -68,6 +69,7 @@ impl<'c, C> Responses<'c, C> {
     /// [`body`](crate::Error::body) the whole response.
     ///
     /// # Examples
+    ///
     /// ```no_run
     /// use tightwire_perplexity::types::responses::{Request, WebSearch};
     ///

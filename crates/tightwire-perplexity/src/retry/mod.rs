@@ -1,6 +1,5 @@
 //! Retry policy: whether and after which delay a request is sent again.
 
-mod after;
 mod budget;
 
 use std::fmt;
@@ -10,17 +9,10 @@ use std::time::{Duration, SystemTime};
 use http::header::{HeaderMap, HeaderName};
 use http::status::StatusCode;
 
-pub(crate) use self::after::retry_after;
 pub use self::budget::RetryBudget;
-pub use crate::client::RetryEvent;
-use crate::error::TimeoutPhase;
+use crate::error::{TimeoutPhase, is_transient, retry_after};
 
 const X_SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
-
-/// Returns whether a request that failed with this status may succeed when it is retried.
-pub(crate) fn is_transient(status: StatusCode) -> bool {
-    matches!(status.as_u16(), 408 | 409 | 429 | 500..)
-}
 
 /// How an attempt failed.
 #[derive(Clone, Copy)]
@@ -48,6 +40,18 @@ impl fmt::Debug for Outcome<'_> {
             Self::Timeout(phase) => f.debug_tuple("Timeout").field(phase).finish(),
         }
     }
+}
+
+/// A retry that is about to start; see [`ClientBuilder::on_retry`](crate::ClientBuilder::on_retry).
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct RetryEvent<'a> {
+    /// Number of attempts so far.
+    pub attempt: u32,
+    /// Delay before the next attempt.
+    pub delay: Duration,
+    /// How the last attempt failed.
+    pub outcome: Outcome<'a>,
 }
 
 /// Randomization of delays, so that clients that failed together do not retry together.
@@ -91,6 +95,7 @@ pub type Classify = dyn Fn(&Outcome<'_>) -> Option<bool> + Send + Sync;
 /// have arrived.
 ///
 /// # Examples
+///
 /// ```
 /// use std::time::Duration;
 ///

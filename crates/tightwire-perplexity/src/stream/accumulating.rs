@@ -16,6 +16,7 @@ impl<T: Accumulate> EventStream<T> {
     /// An incomplete stream is an error, unless [`allow_partial`](Self::allow_partial) is set.
     ///
     /// # Errors
+    ///
     /// Same as [`next`](Self::next), and [`Error::is_stream`] for a response that failed. Items received before an error are lost.
     pub async fn accumulate(&mut self) -> Result<T::Whole> {
         let mut accumulator = T::Accumulator::default();
@@ -37,6 +38,7 @@ impl<T: Accumulate> EventStream<T> {
 /// Items of a response, and the response that they add up to; see [`EventStream::accumulating`].
 ///
 /// # Examples
+///
 /// Prints text while it arrives, and the sources afterwards:
 ///
 /// ```no_run
@@ -83,6 +85,7 @@ impl<T: Accumulate> AccumulatingStream<T> {
     /// Returns the next item, or `None` at the end.
     ///
     /// # Errors
+    ///
     /// Same as [`EventStream::next`].
     pub async fn next(&mut self) -> Option<Result<T>> {
         std::future::poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
@@ -106,6 +109,7 @@ impl<T: Accumulate> AccumulatingStream<T> {
     /// Reads the remaining items and returns the combined response. Sends no request.
     ///
     /// # Errors
+    ///
     /// Same as [`EventStream::next`], [`Error::is_stream`] for a response that failed, and [`Error::is_incomplete`] if the stream has already failed before the response
     /// was complete, unless [`EventStream::allow_partial`] is set. Items received before an error are lost.
     pub async fn finish(mut self) -> Result<T::Whole> {

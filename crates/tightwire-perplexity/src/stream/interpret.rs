@@ -4,8 +4,8 @@ use bytes::{Buf as _, Bytes};
 use tightwire_json::Value;
 
 use super::{Malformed, StreamItem};
-use crate::client::codec;
 use crate::error::{Error, Kind, is_failure, reports_error};
+use crate::types::codec;
 
 /// Default maximum event size, in bytes. Responses with reasoning and many results take some hundred
 /// kilobytes.

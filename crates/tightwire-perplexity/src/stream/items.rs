@@ -3,13 +3,10 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use super::{Accumulate, EventStream, StreamItem};
-use crate::client::{TokenUsage, codec, is_unexpected};
+use crate::client::{TokenUsage, is_unexpected};
 use crate::types::chat::{self, Completion, Content, Delta, DeltaChunk, Usage};
+use crate::types::codec;
 use crate::types::responses::{self, Event, Status};
-
-fn tokens(usage: Option<&Usage>) -> Option<TokenUsage> {
-    usage.map(|usage| TokenUsage { input: usage.prompt_tokens, output: usage.completion_tokens })
-}
 
 fn text(delta: Option<Delta>) -> Option<String> {
     match delta?.content? {
@@ -44,7 +41,7 @@ impl StreamItem for Completion {
     }
 
     fn usage(&self) -> Option<TokenUsage> {
-        tokens(self.usage.as_ref())
+        self.usage.as_ref().map(Usage::tokens)
     }
 }
 
@@ -62,7 +59,7 @@ impl StreamItem for DeltaChunk {
     }
 
     fn usage(&self) -> Option<TokenUsage> {
-        tokens(self.usage.as_ref())
+        self.usage.as_ref().map(Usage::tokens)
     }
 }
 

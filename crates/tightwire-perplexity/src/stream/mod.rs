@@ -12,7 +12,7 @@ mod accumulating;
 mod interpret;
 mod items;
 mod resume;
-mod text;
+mod text_stream;
 
 use std::fmt;
 use std::future::poll_fn;
@@ -29,9 +29,11 @@ use tokio::time::Instant;
 pub use self::accumulating::AccumulatingStream;
 use self::interpret::{Interpreter, Step};
 pub use self::resume::ResumingStream;
-pub use self::text::TextStream;
+pub use self::text_stream::TextStream;
 pub use crate::client::TokenUsage;
-use crate::client::{CallSpan, Client, Deadline, Exchange, Options, ResponseHead, StreamingBody};
+use crate::client::{
+    BodyMode, Call, CallSpan, Client, Deadline, EVENTS, Exchange, Options, ResponseHead, StreamingBody,
+};
 use crate::error::{Error, Kind, Result};
 
 /// Maximum chunks read per poll without finding an event. A server that sends nothing but comments would
@@ -187,8 +189,21 @@ struct StreamState {
     options: Options,
 }
 
+impl<T, C> Call<T, C> {
+    /// Requests a stream. `stream_field` is the field `stream` of the body.
+    pub(crate) fn streaming<U: StreamItem>(self, stream_field: Option<bool>) -> Call<EventStream<U>, C> {
+        self.edit(|plan| plan.set_stream(stream_field)).events()
+    }
+
+    /// Reads the response as a stream of events.
+    pub fn events<U: StreamItem>(self) -> Call<EventStream<U>, C> {
+        let call = self.accept(EVENTS);
+        call.receive_as(BodyMode::Streaming, |exchange| Ok(EventStream::new(exchange)))
+    }
+}
+
 impl<T: StreamItem> EventStream<T> {
-    pub(crate) fn new(exchange: Exchange) -> Self {
+    fn new(exchange: Exchange) -> Self {
         let Exchange { head, body, span, client, total, options } = exchange;
         let state = StreamState {
             head,
@@ -259,6 +274,7 @@ impl<T: StreamItem> EventStream<T> {
     /// Returns the next item, or `None` at the end.
     ///
     /// # Errors
+    ///
     /// [`Error::is_connection`] or [`Error::is_timeout`] if the connection is lost or idle,
     /// [`Error::is_incomplete`] if the body ends before the response is complete, [`Error::is_stream`] if the
     /// server sends an error event, [`Error::is_decode`] or [`Error::is_limit`] if an event cannot be decoded
@@ -329,7 +345,12 @@ impl<T: StreamItem> EventStream<T> {
                     self.state.interpreter.complete = true;
                     Ok(self.record_item(item))
                 }
-                None => Err(self.fail(Error::unexpected(document.into(), &self.state.head, None))),
+                None => {
+                    let head = &self.state.head;
+                    let error = Error::unexpected(document.into(), head.headers(), None);
+                    let error = error.with_origin(head.origin());
+                    Err(self.fail(error))
+                }
             });
         }
         (!self.state.partial).then(|| Err(self.fail(Error::new(Kind::Incomplete))))
@@ -384,6 +405,7 @@ impl<T: StreamItem> Stream for EventStream<T> {
     type Item = Result<T>;
 
     /// # Errors
+    ///
     /// Same as [`next`](EventStream::next).
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         self.get_mut().poll_item(cx)

@@ -70,6 +70,7 @@ impl ResumingStream {
     /// Returns the next event, or `None` at the end.
     ///
     /// # Errors
+    ///
     /// Same as [`EventStream::next`], and the errors of [`Call::send`].
     pub async fn next(&mut self) -> Option<Result<Event>> {
         std::future::poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
@@ -86,6 +87,7 @@ impl ResumingStream {
     /// Reads the stream to its end and returns the combined response.
     ///
     /// # Errors
+    ///
     /// Same as [`next`](Self::next), and the errors of [`Response::into_result`] for a response that failed. A response
     /// that was cancelled is returned. Events received before an error are lost.
     pub async fn accumulate(mut self) -> Result<Response> {

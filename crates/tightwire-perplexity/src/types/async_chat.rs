@@ -9,6 +9,7 @@ object! {
     /// Request body of `POST /async/chat/completions`.
     ///
     /// # Examples
+    ///
     /// ```
     /// use tightwire_perplexity::types::{async_chat, chat};
     ///
@@ -34,6 +35,7 @@ impl Request {
     /// Validates the request locally.
     ///
     /// # Errors
+    ///
     /// Same as [`chat::Request::validate`].
     pub fn validate(&self) -> Result<(), Invalid> {
         self.request.validate().map_err(|invalid| invalid.inside("request"))
@@ -52,7 +54,7 @@ open_enum! {
 }
 
 impl Status {
-    /// Returns `true` for `Completed` and `Failed`.
+    /// Returns whether the status is `Completed` or `Failed`.
     pub fn is_final(&self) -> bool {
         matches!(self, Self::Completed | Self::Failed)
     }

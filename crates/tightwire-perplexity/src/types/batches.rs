@@ -30,6 +30,7 @@ impl CreateRequest {
     /// Validates the request locally.
     ///
     /// # Errors
+    ///
     /// Returns [`Invalid`] if `endpoint` or `input_file_id` is empty.
     pub fn validate(&self) -> Result<(), Invalid> {
         present("endpoint", self.endpoint == "")?;
@@ -68,7 +69,7 @@ open_enum! {
 }
 
 impl Status {
-    /// Returns `true` for `Completed`, `Expired`, `Cancelled` and `Failed`.
+    /// Returns whether the status is `Completed`, `Expired`, `Cancelled` or `Failed`.
     pub fn is_final(&self) -> bool {
         matches!(self, Self::Completed | Self::Expired | Self::Cancelled | Self::Failed)
     }

@@ -82,7 +82,7 @@ impl TextOrList {
         }
     }
 
-    /// Returns `true` for a missing value, an empty list, or if any string is empty.
+    /// Returns whether the value is missing, the list is empty, or any string is empty.
     pub(crate) fn is_blank(&self) -> bool {
         match self {
             Self::Unknown(value) => value.is_null(),
@@ -126,6 +126,7 @@ object! {
 /// A string that `Debug` does not print, such as the credentials of an MCP server.
 ///
 /// # Examples
+///
 /// ```
 /// let secret = tightwire_perplexity::types::Secret::from("sesame");
 /// assert_eq!(format!("{secret:?}"), "[redacted]");

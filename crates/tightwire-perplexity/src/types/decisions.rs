@@ -11,6 +11,7 @@ object! {
     /// Request body of `POST /v1/decisions`.
     ///
     /// # Examples
+    ///
     /// ```
     /// use tightwire_perplexity::types::decisions::{Choice, Noul, Request};
     ///
@@ -46,6 +47,7 @@ impl Request {
     /// Validates the request locally.
     ///
     /// # Errors
+    ///
     /// Returns [`Invalid`] if the model, state or questions are missing, or if a choice or score has no
     /// criteria.
     pub fn validate(&self) -> Result<(), Invalid> {

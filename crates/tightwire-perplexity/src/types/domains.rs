@@ -12,6 +12,7 @@ const MAX_ENTRY: usize = 253;
 /// its subdomains, a top-level domain (`.gov`), or a domain and a path (`example.org/news`).
 ///
 /// # Examples
+///
 /// ```
 /// use tightwire_perplexity::types::{DomainFilter, search};
 ///
@@ -33,6 +34,7 @@ impl DomainFilter {
     /// Limits a search to these domains.
     ///
     /// # Errors
+    ///
     /// Returns [`Invalid`] if there is no entry or more than [`MAX_ENTRIES`](Self::MAX_ENTRIES), and for an entry that is
     /// empty, longer than 253 bytes, has a scheme, a wildcard or white space, or begins with `-`.
     pub fn allow<T: Into<String>>(domains: impl IntoIterator<Item = T>) -> Result<Self, Invalid> {
@@ -43,6 +45,7 @@ impl DomainFilter {
     /// counts as one of the 253 bytes.
     ///
     /// # Errors
+    ///
     /// Same as [`allow`](Self::allow).
     pub fn deny<T: Into<String>>(domains: impl IntoIterator<Item = T>) -> Result<Self, Invalid> {
         Self::new("-", domains)

@@ -21,6 +21,7 @@ object! {
     /// Request body of `POST /v1/embeddings`.
     ///
     /// # Examples
+    ///
     /// ```
     /// use tightwire_perplexity::types::embeddings::{Model, Request};
     ///
@@ -49,6 +50,7 @@ impl Request {
     /// Validates the request locally.
     ///
     /// # Errors
+    ///
     /// Returns [`Invalid`] if the model or a text is missing, there are too many texts, or the dimensions are
     /// out of range.
     pub fn validate(&self) -> Result<(), Invalid> {
@@ -90,6 +92,7 @@ impl ContextualizedRequest {
     /// Validates the request locally.
     ///
     /// # Errors
+    ///
     /// Returns [`Invalid`] if the model, a document or a chunk is missing, there are too many of them, or the
     /// dimensions are out of range.
     pub fn validate(&self) -> Result<(), Invalid> {
@@ -166,6 +169,7 @@ object! {
     /// Embedding of one text or chunk.
     ///
     /// # Examples
+    ///
     /// ```
     /// use tightwire_perplexity::types::embeddings::Embedding;
     ///
@@ -188,6 +192,7 @@ impl Embedding {
     /// Decodes the vector to bytes. A missing vector is empty.
     ///
     /// # Errors
+    ///
     /// Returns [`NotBase64`] if the vector is not valid base64.
     pub fn to_bytes(&self) -> Result<Vec<u8>, NotBase64> {
         STANDARD.decode(self.embedding.as_deref().unwrap_or_default()).map_err(|_| NotBase64(()))
@@ -196,6 +201,7 @@ impl Embedding {
     /// Decodes an [`EncodingFormat::Int8`] vector: one number per dimension.
     ///
     /// # Errors
+    ///
     /// Returns [`NotBase64`] if the vector is not valid base64.
     pub fn to_int8(&self) -> Result<Vec<i8>, NotBase64> {
         Ok(self.to_bytes()?.into_iter().map(|byte| byte as i8).collect())
@@ -205,6 +211,7 @@ impl Embedding {
     /// first.
     ///
     /// # Errors
+    ///
     /// Returns [`NotBase64`] if the vector is not valid base64.
     pub fn to_bits(&self) -> Result<Vec<bool>, NotBase64> {
         let bits = |byte: u8| (0..8).rev().map(move |bit| byte >> bit & 1 == 1);

@@ -12,6 +12,7 @@ use tightwire_json::Value;
 /// `null` is written only while the struct field is absent.
 ///
 /// # Examples
+///
 /// ```
 /// use tightwire_perplexity::types::{browser::Session, chat::Request};
 ///

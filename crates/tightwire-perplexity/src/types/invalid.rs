@@ -49,22 +49,22 @@ impl Invalid {
         &self.field
     }
 
-    /// Returns `true` if a required value is missing or empty.
+    /// Returns whether a required value is missing or empty.
     pub fn is_empty(&self) -> bool {
         self.reason == Reason::Empty
     }
 
-    /// Returns `true` if a number is out of range.
+    /// Returns whether a number is out of range.
     pub fn is_range(&self) -> bool {
         matches!(self.reason, Reason::Range(_))
     }
 
-    /// Returns `true` if a string or list is too long.
+    /// Returns whether a string or list is too long.
     pub fn is_too_long(&self) -> bool {
         matches!(self.reason, Reason::Long(..))
     }
 
-    /// Returns `true` if a string or a combination of fields is malformed.
+    /// Returns whether a string or a combination of fields is malformed.
     pub fn is_form(&self) -> bool {
         matches!(self.reason, Reason::Form(_))
     }

@@ -69,3 +69,9 @@ pub use common::{
 pub use domains::DomainFilter;
 pub use extra::Extra;
 pub use invalid::Invalid;
+
+/// Returns a decoder without a size limit, for input whose size was already limited.
+#[cfg(feature = "client")]
+pub(crate) fn codec() -> tightwire_json::Codec {
+    tightwire_json::Codec::standard().with_limits(tightwire_json::Limits::new().max_document(usize::MAX))
+}

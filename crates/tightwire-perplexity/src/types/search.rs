@@ -18,6 +18,7 @@ object! {
     /// Request body of `POST /search`.
     ///
     /// # Examples
+    ///
     /// ```
     /// use tightwire_perplexity::types::{Recency, search::Request};
     ///
@@ -67,6 +68,7 @@ impl Request {
     /// Validates the request locally.
     ///
     /// # Errors
+    ///
     /// Returns [`Invalid`] if there is no query or one is empty.
     pub fn validate(&self) -> Result<(), Invalid> {
         present("query", self.query.is_blank())
@@ -117,6 +119,7 @@ object! {
 /// results; [`by_query`](Self::by_query) returns the groups.
 ///
 /// # Examples
+///
 /// ```
 /// use tightwire_perplexity::types::search::Response;
 ///

@@ -10,7 +10,7 @@ use tightwire_perplexity::Client;
 
 use crate::support::{Script, Step};
 
-/// Returns true in a process with only these variables. Otherwise runs the test `name` in one and returns false.
+/// Returns whether the process has only these variables. If not, runs the test `name` in one that does.
 fn has_variables(name: &str, variables: &[(&str, &str)]) -> bool {
     if std::env::var("CLIENT_ENV_CASE").is_ok_and(|case| case == name) {
         return true;

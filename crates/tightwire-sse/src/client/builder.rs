@@ -7,8 +7,8 @@ use http::Method;
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Body, Client, IntoUrl, Request, RequestBuilder};
 
+use super::event_source::Options;
 use super::request::{RequestTemplate, check_last_event_id, check_scheme, take_last_event_id};
-use super::source::Options;
 use super::transport::{Transport, default_client, has_tls, request_error};
 use super::{Backoff, EventSource};
 use crate::error::{Error, Kind, Result};

@@ -6,6 +6,7 @@
 
 mod builder;
 mod connection;
+mod event_source;
 mod extension;
 mod idle_timer;
 mod mcp;
@@ -15,7 +16,6 @@ mod retry;
 mod retry_after;
 #[cfg(test)]
 mod simulation;
-mod source;
 #[cfg(test)]
 mod tests;
 mod transport;
@@ -26,6 +26,7 @@ use std::time::Duration;
 use http::HeaderMap;
 
 pub use self::builder::EventSourceBuilder;
+pub use self::event_source::{EventSource, Events};
 pub use self::extension::{RequestBuilderExt, ResponseEvents, ResponseExt};
 pub use self::idle_timer::IdleTimer;
 pub use self::mcp::{McpReply, McpSession};
@@ -33,7 +34,6 @@ pub use self::mcp::{McpReply, McpSession};
 pub(crate) use self::request::{RequestTemplate, check_response, is_event_stream};
 pub use self::retry::{Backoff, Jitter};
 pub use self::retry_after::retry_after;
-pub use self::source::{EventSource, Events};
 #[cfg(feature = "compat-reqwest-eventsource")]
 pub(crate) use self::transport::has_nested_url;
 pub use self::transport::without_urls;

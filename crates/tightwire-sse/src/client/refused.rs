@@ -7,10 +7,10 @@ use std::time::{Duration, SystemTime};
 use http::response::Parts;
 use http::status::StatusCode;
 
+use super::event_source::Options;
 use super::idle_timer::IdleTimer;
 use super::request::Refusal;
 use super::retry_after::retry_after;
-use super::source::Options;
 use super::transport::{Response, poll_body};
 use crate::error::{Error, Refused};
 

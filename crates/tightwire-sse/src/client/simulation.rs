@@ -13,8 +13,8 @@ use reqwest::{Body, Request};
 use test_support::simulation::{Random, simulate};
 use tokio::time::{Instant, sleep, timeout};
 
+use super::event_source::Options;
 use super::request::RequestTemplate;
-use super::source::Options;
 use super::transport::{Failure, Response, Transport};
 use super::*;
 use crate::Ending;

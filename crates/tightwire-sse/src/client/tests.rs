@@ -11,9 +11,9 @@ use http::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, timeout};
 
+use super::event_source::Options;
 use super::refused::ErrorBodyLimits;
 use super::request::RequestTemplate;
-use super::source::Options;
 use super::transport::{Failure, Transport};
 use super::*;
 use crate::error::{Kind, Result};

@@ -37,6 +37,7 @@ impl Decoder {
     /// rest of the same chunk.
     ///
     /// # Errors
+    ///
     /// [`Error::is_limit`](crate::Error::is_limit) once per block that exceeds
     /// [`Config::max_event_size`](crate::Config::max_event_size). Call again to continue;
     /// [`Config::overflow`](crate::Config::overflow) sets what happens then.
@@ -70,6 +71,7 @@ impl Decoder {
     /// chunks, are moved instead of copied.
     ///
     /// # Errors
+    ///
     /// Same as [`next`](Self::next).
     #[inline]
     pub fn next_owned(&mut self, chunk: &mut &[u8]) -> Result<Option<Event>> {
@@ -99,6 +101,7 @@ impl Decoder {
     /// A comment that is longer than [`Config::max_event_size`](crate::Config::max_event_size) is skipped.
     ///
     /// # Errors
+    ///
     /// Same as [`next`](Self::next).
     pub fn next_item<'a, 'c: 'a>(&'a mut self, chunk: &mut &'c [u8]) -> Result<Option<Item<'a>>> {
         if self.append_partial(chunk) {
@@ -125,6 +128,7 @@ impl Decoder {
     /// This is the fastest way to decode many small events.
     ///
     /// # Examples
+    ///
     /// ```
     /// use std::ops::ControlFlow;
     ///

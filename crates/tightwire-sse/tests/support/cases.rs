@@ -35,6 +35,7 @@ impl From<EventRef<'_>> for Expected {
 /// Returns a retry value in milliseconds.
 ///
 /// # Panics
+///
 /// If it exceeds 64 bits.
 pub fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).expect("a retry value of the stream")
@@ -140,6 +141,7 @@ pub fn load() -> Vec<Case> {
 /// Loads the cases of a file, including the generated ones.
 ///
 /// # Panics
+///
 /// If the file cannot be read or does not have the schema `sse-cases/1`.
 pub fn load_file(path: &Path) -> Vec<Case> {
     let text = std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));

@@ -2,16 +2,16 @@
 
 mod attributes;
 mod leaf;
+mod markup;
 mod primitive;
 mod references;
-mod source;
 mod tag;
 mod text;
 mod tree;
 
 use std::iter::FusedIterator;
 
-use source::{Markup, Source};
+use markup::{Markup, Source};
 use tag::{StartTag, Tag};
 use tree::Tree;
 

@@ -2,7 +2,7 @@
 
 use quick_xml::events::Event;
 
-use super::source::Source;
+use super::markup::Source;
 use super::tag::Primitive;
 use super::text::Text;
 use crate::clixml::ReadOptions;

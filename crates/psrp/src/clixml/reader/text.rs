@@ -12,7 +12,7 @@ use crate::value::PsString;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Characters<'a> {
     pub(super) text: &'a str,
-    /// True if the text contains no escape, line end or reference.
+    /// Whether the text contains no escape, line end or reference.
     pub(super) plain: bool,
 }
 

@@ -4,9 +4,9 @@ use quick_xml::events::Event;
 
 use super::attributes::{self, Attributes};
 use super::leaf::{self, Leaf};
+use super::markup::{Markup, Source};
 use super::primitive;
 use super::references::{Id, Table};
-use super::source::{Markup, Source};
 use super::tag::{Primitive, StartTag, Tag};
 use super::text::Text;
 use crate::Error;

@@ -39,7 +39,7 @@ pub(in super::super) struct ElementWriter {
     objects: ObjectTable,
     lists: TypeNameTable,
     pub(in super::super) options: WriteOptions,
-    /// True if values may be dropped before the document ends, so that their objects must be kept alive.
+    /// Whether values may be dropped before the document ends, so that their objects must be kept alive.
     pins_objects: bool,
 }
 

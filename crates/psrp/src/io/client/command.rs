@@ -12,7 +12,7 @@ use uuid::Uuid;
 use super::Output;
 use super::output::OutputCollector;
 use super::session::PoolHandle;
-use super::shared::{SessionState, SharedSession, within};
+use super::session_state::{SessionState, SharedSession, within};
 use crate::client::{self, PipelineEvent};
 use crate::error::Error;
 use crate::link::invalid_state;

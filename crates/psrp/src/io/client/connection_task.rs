@@ -12,11 +12,11 @@ use uuid::Uuid;
 
 use super::PoolEvent;
 use super::host_calls::run_host_calls;
-use super::shared::{ConnectionChange, SessionState, SharedSession, StopState, is_terminal};
+use super::session_state::{ConnectionChange, SessionState, SharedSession, StopState, is_terminal};
 use crate::client::{Event, PipelineEvent};
 use crate::error::{Error, Kind};
 use crate::io::Transport;
-use crate::io::remote::remote_text;
+use crate::io::peer_text::peer_text;
 use crate::message::{PipelineState, RunspacePoolState, RunspacePoolStateInfo};
 use crate::outofproc::Packet;
 
@@ -311,7 +311,7 @@ impl SessionState {
     fn handle_pool_state(&mut self, info: RunspacePoolStateInfo) {
         self.needs_notify = true;
         let message = info.error.as_ref().and_then(|record| record.message());
-        self.reason = message.map(|text| remote_text(&text.to_str_lossy()));
+        self.reason = message.map(|text| peer_text(&text.to_str_lossy()));
         // State changes are few and do not count towards the buffer limit.
         self.subscribers.push(&PoolEvent::State(info), 0);
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
-use super::shared::{PipelineSlot, SessionState, SharedSession};
+use super::session_state::{PipelineSlot, SessionState, SharedSession};
 use crate::client::ClientPool;
 use crate::host::{HostCall, HostOutcome, HostResponse, HostResult};
 use crate::io::Host;

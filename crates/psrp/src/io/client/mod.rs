@@ -8,7 +8,7 @@ mod output;
 mod pool_events;
 mod requests;
 pub(crate) mod session;
-mod shared;
+mod session_state;
 
 pub use command::{Command, CommandHandle};
 pub use options::{ClientLimits, Options};

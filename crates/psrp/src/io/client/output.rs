@@ -6,7 +6,7 @@ use std::collections::hash_map::Entry;
 use crate::client::PipelineEvent;
 use crate::clixml::Stream;
 use crate::error::{Error, Kind};
-use crate::io::remote::remote_text;
+use crate::io::peer_text::peer_text;
 use crate::message::{PipelineState, PipelineStateInfo};
 use crate::record::{ErrorRecord, InformationRecord, InformationalRecord};
 use crate::value::{Progress, Value};
@@ -87,7 +87,7 @@ impl Output {
         }
     }
 
-    /// Returns true if the pipeline wrote error records or failed.
+    /// Returns whether the pipeline wrote error records or failed.
     pub fn had_errors(&self) -> bool {
         !self.errors.is_empty() || self.state == PipelineState::Failed
     }
@@ -125,7 +125,7 @@ impl Output {
 
 /// Returns the error of a pipeline that has failed or was stopped.
 pub(in crate::io) fn not_completed(state: PipelineState, reason: Option<&ErrorRecord>) -> Error {
-    let text = reason.and_then(ErrorRecord::message).map(|message| remote_text(&message.to_str_lossy()));
+    let text = reason.and_then(ErrorRecord::message).map(|message| peer_text(&message.to_str_lossy()));
     Error::with(
         Kind::Pipeline,
         match text {

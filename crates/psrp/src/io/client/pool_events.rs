@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 
 use futures_core::Stream;
 
-use super::shared::SharedSession;
+use super::session_state::SharedSession;
 use crate::client::PipelineEvent;
 use crate::io::task::wake;
 use crate::link::SizedQueue;

@@ -3,7 +3,7 @@
 use tokio::sync::oneshot;
 
 use super::Session;
-use super::shared::{ConnectionChange, SessionState, within};
+use super::session_state::{ConnectionChange, SessionState, within};
 use crate::client::ClientPool;
 use crate::error::{Error, Kind};
 use crate::message::{Availability, RunspacePoolState};

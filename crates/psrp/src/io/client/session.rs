@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::connection_task::ConnectionTask;
 use super::host_calls::HostCallQueues;
-use super::shared::{PipelineSlot, SessionState, SharedSession, within};
+use super::session_state::{PipelineSlot, SessionState, SharedSession, within};
 use super::{Command, CommandHandle, Options, Output, PoolEvents};
 use crate::client::{ClientPool, PipelineRequest};
 use crate::error::Error;

@@ -15,7 +15,7 @@ use tokio::time::Sleep;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::error::{Error, Kind};
-use crate::io::remote::StderrTail;
+use crate::io::peer_text::StderrTail;
 use crate::io::{Connect, Lines, Transport};
 use crate::outofproc::{Packet, ReaderOptions, Role};
 

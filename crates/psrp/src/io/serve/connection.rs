@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use super::dispatcher::Dispatcher;
-use super::shared::SharedServerState;
+use super::server_state::SharedServerState;
 use super::{Handler, SessionEnd};
 use crate::Error;
 use crate::io::{Lines, Transport};

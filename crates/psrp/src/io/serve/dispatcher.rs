@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
-use super::shared::{PipelineRun, RunState, SharedServerState};
+use super::server_state::{PipelineRun, RunState, SharedServerState};
 use super::{Handler, Input, Outcome, Pipeline, Session, SessionEnd};
 use crate::Error;
 use crate::client::PipelineRequest;

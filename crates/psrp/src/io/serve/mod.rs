@@ -49,8 +49,8 @@
 mod connection;
 mod dispatcher;
 mod handler;
+mod server_state;
 mod session;
-mod shared;
 
 pub use connection::{Options, serve, serve_stdio};
 pub use handler::Handler;

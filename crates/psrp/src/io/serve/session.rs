@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use futures_core::Stream;
 use uuid::Uuid;
 
-use super::shared::{PipelineRun, SharedServerState, StopRequest};
+use super::server_state::{PipelineRun, SharedServerState, StopRequest};
 use crate::error::{Error, Kind};
 use crate::host::{HostRequest, HostResult};
 use crate::message::{InitRunspacePool, Payload, SessionCapability, UserEvent};

@@ -187,7 +187,7 @@ pub(super) struct FieldAccess<'v> {
     parts: slice::Iter<'static, (&'static str, Part)>,
     /// The remaining members, read from the end.
     rest: ObjectView<'v>,
-    /// True for each field that was already returned.
+    /// Whether each field was already returned.
     returned: Vec<bool>,
     found: Option<(PathSegment, Cow<'v, Value>)>,
     /// Number of members read so far, including unknown ones.

@@ -76,7 +76,7 @@ pub(super) struct StructSerializer<'a> {
     state: &'a SerializerState,
     variant: Option<&'static str>,
     length: usize,
-    /// True if the struct's name or its field `$TypeNames` defines the .NET type.
+    /// Whether the struct's name or its field `$TypeNames` defines the .NET type.
     named: bool,
     content: Content,
 }

@@ -20,7 +20,7 @@ pub(super) const ADAPTED: &str = "$psrp::adapted";
 
 #[derive(Default)]
 struct SerializerState {
-    /// True if the value that was just serialized is an adapted member of its parent.
+    /// Whether the value that was just serialized is an adapted member of its parent.
     adapted: Cell<bool>,
     names: TypeNameCache,
 }

@@ -29,7 +29,7 @@ pub(crate) struct AuthPolicy {
     pub(crate) questions: &'static [(&'static str, bool, &'static str)],
     /// A key, then the password.
     pub(crate) both: bool,
-    /// True if it repeats the prompts regardless of the answers.
+    /// Whether it repeats the prompts regardless of the answers.
     pub(crate) asks_on: bool,
     /// Attempts until the server ends the connection, ten by default.
     pub(crate) tries: Option<usize>,

@@ -503,7 +503,7 @@ impl<'de> Builder<'de> {
         shape
     }
 
-    /// Returns `true` if the keys of an object certainly are different from each other: a hash sets one of 1024 bits for
+    /// Returns whether the keys of an object certainly are different from each other: a hash sets one of 1024 bits for
     /// each key.
     fn are_distinct(&self, from: usize) -> bool {
         let mut bits = [0_u64; 16];

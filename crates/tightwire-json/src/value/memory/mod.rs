@@ -22,7 +22,7 @@
 
 mod builder;
 #[cfg(any(test, not(target_pointer_width = "64")))]
-mod owned;
+mod portable;
 mod shapes;
 mod slot;
 
@@ -43,7 +43,7 @@ use super::{Map, Value};
 #[cfg(target_pointer_width = "64")]
 pub(crate) type Stack = Builder<'static>;
 #[cfg(not(target_pointer_width = "64"))]
-pub(crate) type Stack = owned::Owned;
+pub(crate) type Stack = portable::PortableBuilder;
 
 /// Memory of one decoded document.
 pub(super) struct Memory {

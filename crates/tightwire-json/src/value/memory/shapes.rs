@@ -29,6 +29,7 @@ impl Shape {
     pub(super) const EMPTY: Self = Self { keys: NonNull::dangling(), len: 0, index: UNINDEXED };
 
     /// # Safety
+    ///
     /// The memory with the keys exists.
     pub(super) unsafe fn keys(&self) -> &[Slot] {
         // SAFETY: the memory has so many keys there.

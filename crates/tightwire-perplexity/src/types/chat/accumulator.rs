@@ -20,6 +20,7 @@ use crate::types::{Extra, ObjectKind};
 /// usage, citations, search results and images the last received value is used.
 ///
 /// # Examples
+///
 /// ```
 /// use tightwire_perplexity::types::chat::Accumulator;
 ///
@@ -118,6 +119,7 @@ impl Accumulator {
     /// parser, which has the partial value. `None` if there is no choice yet.
     ///
     /// # Errors
+    ///
     /// Returns an error if the text is not the beginning of a JSON document within the default limits. The text remains
     /// available from [`text`](Self::text).
     pub fn partial_content(&mut self) -> tightwire_json::Result<Option<&Parser>> {
@@ -129,6 +131,7 @@ impl Accumulator {
     /// part that [`partial_content`](Self::partial_content) has parsed. `None` if there is no choice.
     ///
     /// # Errors
+    ///
     /// Returns an error if the text is not a complete JSON document within the default limits.
     pub fn finish_content(&mut self) -> tightwire_json::Result<Option<Value>> {
         let Some((text, parser)) = self.first().map(Slot::content) else { return Ok(None) };
@@ -139,6 +142,7 @@ impl Accumulator {
     /// has the partial value. `call` is the position in [`tool_calls`](Self::tool_calls). `None` if there is no such call yet.
     ///
     /// # Errors
+    ///
     /// Returns an error if the arguments are not the beginning of a JSON document within the default limits. Their text
     /// remains part of the completion.
     pub fn partial_arguments(&mut self, call: usize) -> tightwire_json::Result<Option<&Parser>> {
@@ -153,6 +157,7 @@ impl Accumulator {
     /// if the arguments are missing or empty. `None` if there is no such call.
     ///
     /// # Errors
+    ///
     /// Returns an error if the arguments are not a complete JSON document within the default limits.
     pub fn finish_arguments(&mut self, call: usize) -> tightwire_json::Result<Option<Value>> {
         let Some((text, parser)) = self.first().and_then(|slot| slot.arguments(call)) else {

@@ -62,10 +62,12 @@ impl Completion {
     /// write before the value, between `<think>` and `</think>`.
     ///
     /// # Errors
+    ///
     /// Returns an error if the text is missing, is not valid JSON, or does not match `T`. The error has the path of the
     /// unexpected value, such as `moons[0].name`. Lines and columns are counted after the reasoning.
     ///
     /// # Examples
+    ///
     /// ```
     /// use tightwire_json::ErrorDetails;
     /// use tightwire_perplexity::types::chat::Completion;

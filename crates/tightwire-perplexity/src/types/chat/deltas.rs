@@ -21,6 +21,7 @@ object! {
     /// quadratic in memory traffic. This type skips that text without storing it.
     ///
     /// # Examples
+    ///
     /// ```
     /// use tightwire_perplexity::types::chat::DeltaChunk;
     ///

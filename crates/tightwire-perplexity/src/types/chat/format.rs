@@ -90,9 +90,11 @@ impl JsonSchema {
     /// 64 are removed.
     ///
     /// # Errors
+    ///
     /// Returns an error if the schema exceeds the default limits of [`tightwire_json::Codec`].
     ///
     /// # Examples
+    ///
     /// ```
     /// use tightwire_perplexity::types::chat::{JsonSchema, Request};
     ///

@@ -22,6 +22,7 @@ object! {
     /// A message of a conversation.
     ///
     /// # Examples
+    ///
     /// ```
     /// use tightwire_perplexity::types::chat::{Message, Part};
     ///

@@ -18,6 +18,7 @@ object! {
     /// Request body of `POST /chat/completions`.
     ///
     /// # Examples
+    ///
     /// ```
     /// use tightwire_perplexity::types::chat::{ReasoningEffort, Request};
     ///
@@ -163,6 +164,7 @@ impl Request {
     /// Validates the request locally.
     ///
     /// # Errors
+    ///
     /// Returns [`Invalid`] if the messages or the model are missing, or if a number is out of its documented
     /// range.
     pub fn validate(&self) -> Result<(), Invalid> {

@@ -42,6 +42,7 @@ object! {
     /// A function that the model may call.
     ///
     /// # Examples
+    ///
     /// ```
     /// use tightwire_perplexity::types::chat::{Function, Schema, Tool};
     ///
@@ -152,6 +153,7 @@ impl FunctionCall {
     /// Decodes the arguments. Missing or empty arguments decode as an empty object.
     ///
     /// # Errors
+    ///
     /// Returns an error if the arguments are not valid JSON or do not match `T`.
     pub fn parse<T: serde::de::DeserializeOwned>(&self) -> tightwire_json::Result<T> {
         tightwire_json::from_str(self.arguments.as_deref().filter(|text| !text.is_empty()).unwrap_or("{}"))

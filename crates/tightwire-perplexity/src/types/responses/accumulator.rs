@@ -18,6 +18,7 @@ use crate::types::partial::GrowingJson;
 /// stream, are those of the item and text events.
 ///
 /// # Examples
+///
 /// ```
 /// use tightwire_perplexity::types::responses::Accumulator;
 ///
@@ -103,6 +104,7 @@ impl Accumulator {
     /// value so far. For structured output. Each byte is parsed once. `None` if there is no text yet.
     ///
     /// # Errors
+    ///
     /// Returns an error if the text is not the beginning of a JSON document within the default limits. The text remains
     /// available from [`output_text`](Self::output_text).
     pub fn partial_output(&mut self) -> tightwire_json::Result<Option<&Parser>> {
@@ -115,6 +117,7 @@ impl Accumulator {
     /// there is no text.
     ///
     /// # Errors
+    ///
     /// Returns an error if the text is not a complete JSON document within the default limits.
     pub fn finish_output(&mut self) -> tightwire_json::Result<Option<Value>> {
         let Some(Text { text, json, .. }) = self.texts.values_mut().next() else { return Ok(None) };

@@ -20,7 +20,7 @@ open_enum! {
 }
 
 impl Status {
-    /// Returns `true` unless the status can change without action of the caller.
+    /// Returns whether the status cannot change without action of the caller.
     pub fn is_final(&self) -> bool {
         matches!(
             self,

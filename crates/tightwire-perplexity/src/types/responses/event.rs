@@ -130,7 +130,7 @@ impl Event {
         }
     }
 
-    /// Returns `true` for the last event of a stream: `Completed`, `Incomplete`, `Cancelled` or `Failed`, and an unknown
+    /// Returns whether the event is the last of a stream: `Completed`, `Incomplete`, `Cancelled` or `Failed`, and an unknown
     /// event with a response that has ended.
     pub fn is_final(&self) -> bool {
         let Self::Unknown(event) = self else { return self.is_last() };
@@ -138,7 +138,7 @@ impl Event {
         matches!(status, Some("completed" | "incomplete" | "cancelled" | "failed"))
     }
 
-    /// Returns `true` for events after which the server sends no other.
+    /// Returns whether the server sends no other event after it.
     pub(crate) fn is_last(&self) -> bool {
         matches!(self, Self::Completed(_) | Self::Incomplete(_) | Self::Cancelled(_) | Self::Failed(_))
     }

@@ -53,6 +53,7 @@ impl Request {
     /// [`model`](Self#structfield.model) or [`effort`](Self#structfield.effort) afterwards if another one is wanted.
     ///
     /// # Examples
+    ///
     /// ```
     /// use tightwire_perplexity::types::{chat, responses};
     ///

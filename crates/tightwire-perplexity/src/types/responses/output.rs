@@ -222,6 +222,7 @@ impl FunctionCall {
     /// Decodes the arguments. Empty arguments decode as an empty object.
     ///
     /// # Errors
+    ///
     /// Returns an error if the arguments are not valid JSON or do not match `T`.
     pub fn parse<T: DeserializeOwned>(&self) -> tightwire_json::Result<T> {
         tightwire_json::from_str(if self.arguments.is_empty() { "{}" } else { &self.arguments })

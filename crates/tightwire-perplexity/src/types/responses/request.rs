@@ -26,6 +26,7 @@ object! {
     /// Request body of `POST /v1/agent`.
     ///
     /// # Examples
+    ///
     /// ```
     /// use tightwire_perplexity::types::responses::{Effort, Request, Tool, WebSearch};
     ///
@@ -122,6 +123,7 @@ impl Request {
     /// Validates the request locally.
     ///
     /// # Errors
+    ///
     /// Returns [`Invalid`] if the input or any choice of model is missing, or if a value is out of its
     /// documented range.
     pub fn validate(&self) -> Result<(), Invalid> {
@@ -234,6 +236,7 @@ impl RetrieveParams {
     /// Validates the parameters locally.
     ///
     /// # Errors
+    ///
     /// Returns [`Invalid`] if `stream` is set without `starting_after`, or if that is above 2^53 - 1.
     pub fn validate(&self) -> Result<(), Invalid> {
         if self.stream == Some(true) && self.starting_after.is_none() {

@@ -17,6 +17,7 @@ object! {
     /// A response of the Agent API.
     ///
     /// # Examples
+    ///
     /// ```
     /// use tightwire_perplexity::types::responses::Response;
     ///
@@ -118,6 +119,7 @@ impl Response {
     /// [`Request::response_format`](super::Request#structfield.response_format).
     ///
     /// # Errors
+    ///
     /// Returns an error if the text is missing, is not valid JSON, or does not match `T`. The error has the path of the
     /// unexpected value, such as `moons[0].name`. If the response has not completed, the error says so.
     pub fn parse<T: DeserializeOwned>(&self) -> tightwire_json::Result<T> {
@@ -135,6 +137,7 @@ impl Response {
     /// Returns the function calls for the caller to run, without those of the service's own tools.
     ///
     /// # Examples
+    ///
     /// ```
     /// use tightwire_perplexity::types::responses::{InputItem, Response};
     ///

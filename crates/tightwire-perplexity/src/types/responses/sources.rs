@@ -34,6 +34,7 @@ impl Response {
     /// Returns the pages of search results, fetched pages and annotations, each URL once.
     ///
     /// # Examples
+    ///
     /// ```
     /// use tightwire_perplexity::types::responses::Response;
     ///

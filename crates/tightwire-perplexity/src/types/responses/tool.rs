@@ -223,9 +223,11 @@ impl FunctionTool {
     /// Creates a function whose arguments are those of `T`. Doc comments become descriptions for the model.
     ///
     /// # Errors
+    ///
     /// Same as [`JsonSchema::of`](crate::types::chat::JsonSchema::of).
     ///
     /// # Examples
+    ///
     /// ```
     /// use tightwire_perplexity::types::responses::FunctionTool;
     ///

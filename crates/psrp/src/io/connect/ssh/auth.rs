@@ -17,7 +17,7 @@ use super::keys;
 use super::prompt::{Secret, SshQuestion};
 use super::state::{ConnectionError, SharedConnection};
 use crate::error::Kind;
-use crate::io::remote::remote_text;
+use crate::io::peer_text::peer_text;
 use crate::{Error, terminal_safe};
 
 /// Maximum rounds of authentication, and of prompts within keyboard-interactive authentication.
@@ -339,7 +339,7 @@ impl<'a> SshAuthentication<'a> {
             for prompt in &prompts {
                 let answer = self.prompt_answer(prompt, &mut password).await?;
                 if answer.is_none() {
-                    unanswered = Some(remote_text(&prompt.prompt));
+                    unanswered = Some(peer_text(&prompt.prompt));
                 }
                 answers.push(answer.map_or_else(String::new, |secret| secret.0.to_string()));
             }

@@ -10,7 +10,7 @@ use super::host_key::HostKeyVerifier;
 use super::state::{ConnectionError, SharedConnection};
 use crate::Error;
 use crate::error::Kind;
-use crate::io::remote::remote_text;
+use crate::io::peer_text::peer_text;
 
 /// Receives the events of a connection: the data of one channel. Channels opened by the server are refused.
 pub(super) struct ClientHandler {
@@ -48,7 +48,7 @@ impl From<SshError> for Error {
 
 /// Returns the escaped text of a russh error, which can contain text of the server.
 pub(super) fn error_text(error: &russh::Error) -> String {
-    remote_text(&error.to_string()).into()
+    peer_text(&error.to_string()).into()
 }
 
 /// Refuses channels opened by the server: dropping the handle rejects them, while the default methods accept them.

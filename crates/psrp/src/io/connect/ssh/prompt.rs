@@ -27,7 +27,7 @@ pub enum SshQuestion<'a> {
     Prompt {
         /// Text from the server. Use [`terminal_safe`](crate::terminal_safe) to display it.
         text: &'a str,
-        /// True if the answer may be shown while typing.
+        /// Whether the answer may be shown while typing.
         echo: bool,
     },
     /// The server's key is unknown. The answer `yes` trusts it and saves it; any other refuses it.

@@ -15,7 +15,7 @@ use tokio::sync::Notify;
 
 use crate::Error;
 use crate::error::Kind;
-use crate::io::remote::{StderrTail, remote_text};
+use crate::io::peer_text::{StderrTail, peer_text};
 use crate::io::task::wake;
 
 #[derive(Debug, Default)]
@@ -58,7 +58,7 @@ pub(super) enum ConnectionError {
 impl ConnectionError {
     pub(super) fn text(&self) -> String {
         match self {
-            Self::Disconnect(text) => format!("the server has ended the connection: {}", remote_text(text)),
+            Self::Disconnect(text) => format!("the server has ended the connection: {}", peer_text(text)),
             Self::NoAuthMethodLeft => "the server accepts no more authentication attempts".into(),
             Self::KeepAliveTimeout => "the server does not answer".into(),
             Self::Other(text) => text.to_string(),
@@ -174,7 +174,7 @@ impl SharedConnection {
             .error
             .as_ref()
             .map(ConnectionError::text)
-            .or_else(|| state.exit.as_deref().map(|exit| remote_text(exit).into()));
+            .or_else(|| state.exit.as_deref().map(|exit| peer_text(exit).into()));
         if cause.is_none() && stderr.is_none() {
             return None;
         }

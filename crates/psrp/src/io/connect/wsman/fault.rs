@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::xml::XmlElement;
 use crate::error::{Error, Kind};
-use crate::io::remote::remote_text;
+use crate::io::peer_text::peer_text;
 
 const TIMED_OUT: u32 = 0x8033_8029;
 /// No such shell or command (`ERROR_WSMAN_INVALID_SELECTORS`).
@@ -34,7 +34,7 @@ impl WsmanFault {
             .or_else(|| fault.at(&["Code", "Value"]))
             .map(XmlElement::text)
             // The namespace prefix is chosen by the server.
-            .map(|text| remote_text(text.rsplit_once(':').map_or(text, |(_, name)| name)));
+            .map(|text| peer_text(text.rsplit_once(':').map_or(text, |(_, name)| name)));
         // Providers nest the reason in another element.
         let message = detail.and_then(|detail| detail.child("Message"));
         let message = message
@@ -45,7 +45,7 @@ impl WsmanFault {
             })
             .or_else(|| fault.at(&["Reason", "Text"]).and_then(non_empty))
             .unwrap_or_default();
-        Some(Self { code, subcode, message: remote_text(message) })
+        Some(Self { code, subcode, message: peer_text(message) })
     }
 
     /// Returns the Windows error code, such as `0x80338029`. Other services have none.

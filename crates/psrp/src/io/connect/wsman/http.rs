@@ -17,7 +17,7 @@ use super::credentials::{AuthMethod, CertificateTrust, trust_only, unusable_iden
 use super::encryption::Scheme;
 use crate::b64;
 use crate::error::{Error, Kind};
-use crate::io::remote::remote_text;
+use crate::io::peer_text::peer_text;
 
 /// Delays before a connection is opened again.
 const MIN_RETRY_DELAY: Duration = Duration::from_secs(1);
@@ -243,7 +243,7 @@ impl HttpResponse {
         if offered.is_empty() || offered.iter().any(|name| name.eq_ignore_ascii_case(scheme)) {
             return Error::with(Kind::Denied, "the service rejected the credentials");
         }
-        let offered = remote_text(&offered.join(", "));
+        let offered = peer_text(&offered.join(", "));
         Error::with(
             Kind::Denied,
             format!("the service does not offer {scheme} authentication, only {offered}"),

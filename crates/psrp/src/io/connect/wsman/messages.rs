@@ -14,7 +14,7 @@ use crate::record::{ErrorCategory, ErrorRecord};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PoolRequest {
     pub(super) pool: Uuid,
-    /// True for connecting to an existing pool.
+    /// Whether it connects to an existing pool.
     pub(super) is_connect: bool,
 }
 

@@ -212,7 +212,7 @@ impl Wsman {
         }
     }
 
-    /// Returns true if messages are encrypted neither by TLS nor by the authentication.
+    /// Returns whether messages are encrypted neither by TLS nor by the authentication.
     fn is_plain(&self) -> bool {
         self.credentials.method == AuthMethod::Basic && !self.is_tls
     }

@@ -21,7 +21,7 @@ pub(super) struct Response {
     pub(super) id: Option<Box<str>>,
     /// Output, or the first data after connecting to a shell.
     pub(super) data: Vec<u8>,
-    /// True if no more output follows.
+    /// Whether no more output follows.
     pub(super) is_done: bool,
 }
 

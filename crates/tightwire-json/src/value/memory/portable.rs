@@ -6,9 +6,9 @@ use super::Object;
 /// Same as [`Builder`](super::Builder) for trees of vectors and boxes. Each key precedes its value.
 #[derive(Debug, Default)]
 #[allow(unreachable_pub, reason = "part of a public type if it is the stack of the platform")]
-pub struct Owned(Vec<Value>);
+pub struct PortableBuilder(Vec<Value>);
 
-impl Owned {
+impl PortableBuilder {
     pub(crate) fn new(_document: &str, _rest: usize, _string_limit: usize) -> Self {
         Self::default()
     }
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn containers_have_the_values_since_they_were_opened() {
-        let mut stack = Owned::new("", 0, usize::MAX);
+        let mut stack = PortableBuilder::new("", 0, usize::MAX);
         let mut object = stack.object(0);
         for (key, value) in [("a", json!(1)), ("b", json!(null)), ("a", json!("text"))] {
             stack.push_copy(key);

@@ -30,7 +30,7 @@ pub(super) struct Source<'a> {
     skipped: usize,
     /// Offset of the event or tag that was read last.
     at: usize,
-    /// True after the first call of the XML reader.
+    /// Whether the XML reader was called.
     has_read_event: bool,
     /// Names of the open elements.
     open: Vec<&'a str>,

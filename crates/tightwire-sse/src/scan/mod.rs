@@ -146,7 +146,7 @@ impl Engine for Portable {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Line<'c> {
     bytes: &'c [u8],
-    /// True only if `bytes` has no byte above 0x7F.
+    /// Whether `bytes` certainly has no byte above 0x7F.
     ascii: bool,
 }
 
@@ -314,6 +314,7 @@ impl<'c, E: Engine> Lines<'c, E> {
     /// Returns the bytes of a line from `start` on as text, `None` if they are not valid UTF-8.
     ///
     /// # Panics
+    ///
     /// If `start` is past the end of the line.
     #[inline(always)]
     pub(crate) fn text(&self, line: &Line<'c>, start: usize) -> Option<&'c str> {

@@ -55,7 +55,7 @@ struct Dist<'workspace> {
     programs: String,
     /// Folder of the finished packages.
     out: PathBuf,
-    /// True if the programs are built as published; otherwise not optimized, for the gate.
+    /// Whether the programs are built as published; otherwise not optimized, for the gate.
     is_release: bool,
     /// Python interpreter beside the tools of `dist/requirements.txt`, or the reason why it is missing.
     tools: Result<PathBuf>,

@@ -42,7 +42,7 @@ pub(super) struct SessionState {
     pub(super) calls: HostCallQueues,
     /// Bytes of unread events.
     buffered: usize,
-    /// True while reading is paused because of `max_buffered_bytes`.
+    /// Whether reading is paused because of `max_buffered_bytes`.
     is_read_paused: bool,
     /// Number of callers that wait for a pipeline to stop.
     pub(super) stopping: usize,
@@ -53,7 +53,7 @@ pub(super) struct SessionState {
     pub(super) adopted: Vec<Uuid>,
     /// Pending disconnect or reconnect, and the sender of its result.
     pub(super) connection_change: Option<(ConnectionChange, oneshot::Sender<Result<(), Error>>)>,
-    /// True if [`SharedSession::changed`] has to be notified.
+    /// Whether [`SharedSession::changed`] has to be notified.
     pub(super) needs_notify: bool,
     /// Callers that wait for room in the send queue: the pipeline, `None` to start one.
     waiting_for_room: HashSet<Option<Uuid>>,
@@ -69,7 +69,7 @@ pub(super) enum ConnectionChange {
 }
 
 pub(super) struct SessionOutcome {
-    /// True if the session ended because the pool was closed, false if it failed.
+    /// Whether the session ended because the pool was closed; otherwise it failed.
     pub(super) is_closed: bool,
     error: Error,
 }

@@ -150,6 +150,7 @@ impl Value {
     /// `~1` in a key means `/`, `~0` means `~`. Indexes have no leading zeros.
     ///
     /// # Examples
+    ///
     /// ```
     /// use tightwire_json::json;
     ///
@@ -196,6 +197,7 @@ impl Value {
 /// removed, and any other value is replaced.
 ///
 /// # Examples
+///
 /// ```
 /// use tightwire_json::{json, merge_patch};
 ///
@@ -327,6 +329,7 @@ impl<I: Index> ops::Index<I> for Value {
 /// Inserts `null` for a key that does not exist. `null` becomes an object before.
 ///
 /// # Panics
+///
 /// If an element of an array does not exist, or if the value is of another type.
 impl<I: Index> ops::IndexMut<I> for Value {
     fn index_mut(&mut self, index: I) -> &mut Self {

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 const MAX_TEXT: usize = 4096;
 
 /// Escapes and truncates the peer's text for an error message.
-pub(super) fn remote_text(text: &str) -> Box<str> {
+pub(super) fn peer_text(text: &str) -> Box<str> {
     let end = text.floor_char_boundary(MAX_TEXT);
     let mut safe = crate::terminal_safe(text[..end].trim()).into_owned();
     if end < text.len() {
@@ -33,7 +33,7 @@ impl StderrTail {
     /// Returns the escaped text, or `None` if it is empty.
     pub(super) fn text(&self) -> Option<Box<str>> {
         let bytes: Vec<u8> = self.0.iter().copied().collect();
-        let text = remote_text(&String::from_utf8_lossy(&bytes));
+        let text = peer_text(&String::from_utf8_lossy(&bytes));
         (!text.is_empty()).then_some(text)
     }
 }
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn long_text_is_truncated_at_a_character_boundary() {
-        let text = remote_text(&"\u{e9}".repeat(5000));
+        let text = peer_text(&"\u{e9}".repeat(5000));
         assert_eq!(*text, format!("{} ...", "\u{e9}".repeat(2048)));
     }
 }

@@ -26,6 +26,7 @@ use crate::event::EventRef;
 /// Otherwise the event is buffered, up to [`Config::max_event_size`]. Buffers are reused, up to 256 KiB.
 ///
 /// # Examples
+///
 /// ```
 /// let mut decoder = tightwire_sse::Decoder::new();
 /// let mut seen = Vec::new();
@@ -181,6 +182,7 @@ impl Decoder {
     /// data may be lost.
     ///
     /// # Errors
+    ///
     /// [`Error::is_limit`](crate::Error::is_limit) if the block exceeds [`Config::max_event_size`].
     pub fn finish_lenient(&mut self) -> Result<Option<EventRef<'_>>> {
         let last = self.end_of_input();

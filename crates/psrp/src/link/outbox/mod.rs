@@ -46,7 +46,7 @@ struct Target {
     /// Pending messages, indexed by `Priority`. `None` if there are none.
     lanes: [Option<LaneBuffer>; 2],
     pending_ack: Option<Ack>,
-    /// True if nothing may be sent until a client connects.
+    /// Whether nothing may be sent until a client connects.
     is_paused: bool,
     /// Messages that wait for the session key. They follow the pending messages.
     deferred: SizedQueue<DeferredMessage>,
@@ -90,7 +90,7 @@ impl Target {
 pub(crate) struct Outbox {
     /// Fragment size, and the object identifier of the next message of the session.
     fragmenter: Fragmenter,
-    /// True if a target must acknowledge each packet with data before the next one is sent.
+    /// Whether a target must acknowledge each packet with data before the next one is sent.
     requires_ack: bool,
     targets: HashMap<Option<Uuid>, Target>,
     /// Targets with messages, the next one to send first.

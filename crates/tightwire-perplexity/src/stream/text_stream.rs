@@ -85,6 +85,7 @@ impl<T: StreamItem> TextStream<T> {
     /// Returns the next piece of text, or `None` at the end.
     ///
     /// # Errors
+    ///
     /// Same as [`EventStream::next`].
     pub async fn next(&mut self) -> Option<Result<String>> {
         std::future::poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
@@ -93,6 +94,7 @@ impl<T: StreamItem> TextStream<T> {
     /// Reads the remaining text into one string.
     ///
     /// # Errors
+    ///
     /// Same as [`EventStream::next`]. Text received before an error is lost.
     pub async fn concat(mut self) -> Result<String> {
         let mut text = String::new();
