@@ -34,7 +34,7 @@ use crate::upstream::Upstream;
 use crate::{Error, ProjectName};
 
 /// Minimum time between requests to a failed upstream while a stale page can be served.
-const UPSTREAM_BACKOFF: Duration = Duration::from_secs(5);
+pub(super) const UPSTREAM_BACKOFF: Duration = Duration::from_secs(5);
 
 /// Cache of the pages of one or more upstream indexes.
 ///
@@ -57,6 +57,8 @@ pub(super) struct Inner {
     disk: Option<DiskCache>,
     bucket: Option<Bucket>,
     pub(super) slots: Arc<Mutex<Slots>>,
+    /// [`Slots::reloads`] of this configuration.
+    reloads: u64,
     flights: Arc<Flights<Refresh>>,
     refreshes: Arc<Counters<RefreshOutcome>>,
     failures: Arc<FailureLog>,
@@ -76,6 +78,8 @@ pub(super) struct Slots {
     pub(super) documents: LinkedHashMap<Resource, Arc<Slot>>,
     /// Total size of all entries, in bytes.
     bytes: u64,
+    /// Number of reloads that have kept the pages in memory.
+    reloads: u64,
 }
 
 impl Flights<Refresh> {
@@ -162,7 +166,8 @@ impl PageCache {
         let (slots, flights) =
             if is_same_page { (self.0.slots.clone(), self.0.flights.clone()) } else { Default::default() };
         {
-            let slots = slots.lock();
+            let mut slots = slots.lock();
+            slots.reloads += 1;
             let all = slots.projects.values().chain(slots.documents.values());
             all.for_each(|slot| slot.state.lock().forget_failure());
         }
@@ -200,6 +205,7 @@ impl PageCache {
             IndexStrategy::FirstIndex => first.into_iter().chain(others).map(|index| vec![index]).collect(),
             _ => [first, others].into_iter().filter(|group| !group.is_empty()).collect(),
         };
+        let reloads = slots.lock().reloads;
         let (strategy, unchecked) = (config.strategy, config.merge_projects.clone());
         let merging = Arc::new(Merging { upstreams, strategy, unchecked, rules });
         Self(Arc::new(Inner {
@@ -211,6 +217,7 @@ impl PageCache {
             disk,
             bucket,
             slots,
+            reloads,
             flights,
             refreshes,
             failures,
@@ -356,7 +363,8 @@ impl PageCache {
 
     /// Removes all pages from memory.
     fn forget_all(&self) {
-        *self.0.slots.lock() = Slots::default();
+        let mut slots = self.0.slots.lock();
+        *slots = Slots { reloads: slots.reloads, ..Slots::default() };
     }
 
     /// Removes all pages from memory, disk and bucket. The cache of the default index also removes the pages of the

@@ -8,6 +8,7 @@ use object_store::UpdateVersion;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
+use super::cache::UPSTREAM_BACKOFF;
 use super::disk::{DiskCache, StoredPage};
 use super::document::Document;
 use super::{CacheStatus, RenderedPage};
@@ -56,6 +57,15 @@ impl State {
     /// Forgets the error of the last refresh, and that the project was not found.
     pub(super) fn forget_failure(&mut self) {
         self.failure = None;
+        self.expire_failure();
+    }
+
+    /// Lets the next request contact the upstreams, although the last refresh failed or did not find the project.
+    pub(super) fn expire_failure(&mut self) {
+        if let Some((at, error)) = &mut self.failure {
+            *at = at.checked_sub(UPSTREAM_BACKOFF).unwrap_or(*at);
+            *error = error.repeat().retried_after(None);
+        }
         if matches!(self.content, Content::NotFound) {
             self.fresh_until = Instant::now();
         }

@@ -125,6 +125,12 @@ async fn missing_projects_are_cached() {
     pages.purge(Some(&name("nothing"))).await.unwrap();
     assert!(json(&pages, "nothing").await.unwrap_err().is_not_found());
     assert_eq!(server.count(), 2);
+    let config = page_cache::Config { negative_ttl: Duration::ZERO, ..page_cache::Config::default() };
+    let expired = self::pages(&server, LONG, config);
+    for _ in 0..2 {
+        assert!(json(&expired, "nothing").await.unwrap_err().is_not_found());
+    }
+    assert_eq!(server.count(), 4);
 }
 
 #[tokio::test]
@@ -212,6 +218,26 @@ async fn a_slow_refresh_does_not_replace_a_newer_page_on_disk() {
     assert_ne!(slow.await.unwrap().unwrap().0, new);
     let restarted = pages(&server, LONG, config);
     assert_eq!((json(&restarted, "six").await.unwrap().0, server.count()), (new, 2));
+}
+
+#[tokio::test]
+async fn a_reload_forgets_failures_of_refreshes_in_flight() {
+    for status in [404, 429] {
+        let gate = Arc::new(Semaphore::new(0));
+        let step = Step::Gate(gate.clone());
+        let server = Server::start(move |request| match request.nth {
+            0 => [vec![step.clone()], respond(status, &[("retry-after", "3600")], "")].concat(),
+            _ => respond(200, &[JSON], page("six", &[])),
+        });
+        let before = pages(&server, LONG, page_cache::Config::default());
+        let old = before.clone();
+        let slow = tokio::spawn(async move { json(&old, "six").await });
+        until("the page is requested", async || server.count() == 1).await;
+        let reloaded = before.reconfigure(vec![index(&server, LONG)], page_cache::Config::default());
+        gate.add_permits(1);
+        assert!(slow.await.unwrap().is_err(), "{status}");
+        json(&reloaded, "six").await.unwrap();
+    }
 }
 
 /// Configuration with which each request waits for the index.

@@ -58,6 +58,7 @@ impl PageCache {
             self.0.refreshes[outcome].add(1);
         }
         let page = {
+            let slots = self.0.slots.lock();
             let mut state = slot.state.lock();
             drop(flight);
             let now = Instant::now();
@@ -75,6 +76,10 @@ impl PageCache {
                     state.replace(content);
                 }
                 Err(error) => state.failure = Some((now, error)),
+            }
+            // The reload has forgotten earlier failures as well. Clients that wait still get this one.
+            if slots.reloads != self.0.reloads {
+                state.expire_failure();
             }
             match &state.content {
                 Content::Page(page) => Some(page.clone()),
@@ -126,6 +131,10 @@ impl PageCache {
     async fn refresh(&self, slot: &Arc<Slot>, removed: &Removed) -> Result<Fetched, Error> {
         let mut parts = slot.parts.lock().await;
         let parts = parts.get_or_insert_with(|| vec![UpstreamPage::default(); self.upstreams().len()]);
+        // Negative entries have a TTL of their own.
+        if matches!(slot.state.lock().content, Content::NotFound) {
+            parts.fill(UpstreamPage::default());
+        }
         let (mut failure, mut skipped) = (None, None);
         let mut fresh = Duration::MAX;
         let (mut is_contacted, mut is_unchanged) = (false, true);
