@@ -226,7 +226,7 @@ impl Bucket {
     }
 
     /// Starts a task that replaces a page of the given version, and then releases the lease. A page for which
-    /// `is_as_new` returns true is not replaced.
+    /// `is_as_new` returns true is not replaced. If `is_purged` returns true, the page is not written, or deleted again.
     #[allow(clippy::too_many_arguments, reason = "the page, its place, and the condition")]
     pub(crate) fn store_page(
         &self,
@@ -237,14 +237,22 @@ impl Bucket {
         lease: Option<Lease>,
         max: u64,
         is_as_new: impl Fn(&[u8]) -> bool + Send + Sync + 'static,
+        is_purged: impl Fn() -> bool + Send + Sync + 'static,
     ) {
         let (bucket, path) = (self.clone(), self.page_path("pages", index, resource));
         tokio::spawn(async move {
-            bucket.write_page(&path, document, version, max, is_as_new).await;
+            if !is_purged()
+                && bucket.write_page(&path, document, version, max, is_as_new).await
+                && is_purged()
+            {
+                // If this fails, other proxies revalidate the page after its TTL.
+                let _ = bucket.0.remote.delete(&path).await;
+            }
             drop(lease);
         });
     }
 
+    /// Returns false if the bucket has a page that is at least as new.
     async fn write_page(
         &self,
         path: &Path,
@@ -252,23 +260,24 @@ impl Bucket {
         mut version: Option<UpdateVersion>,
         max: u64,
         is_as_new: impl Fn(&[u8]) -> bool,
-    ) {
+    ) -> bool {
         for _ in 0..MAX_ATTEMPTS {
             match self.0.remote.put_if(path, document.clone(), version.take()).await {
-                Ok(_) | Err(OperationError::Failed(_)) => return,
+                Ok(_) | Err(OperationError::Failed(_)) => break,
                 Err(OperationError::Unsupported) => {
                     let _ = self.0.remote.put(path, async { Ok(document.into()) }, None).await;
-                    return;
+                    break;
                 }
                 Err(OperationError::NotFound | OperationError::PreconditionFailed) => {}
             }
             match self.0.remote.small(path, max).await {
-                Ok(small) if is_as_new(&small.bytes) => return,
+                Ok(small) if is_as_new(&small.bytes) => return false,
                 Ok(small) => version = Some(small.version),
                 Err(OperationError::NotFound) => {}
-                Err(_) => return,
+                Err(_) => break,
             }
         }
+        true
     }
 
     /// Deletes a document of an index. Fails if the bucket fails ([`Error::is_bucket`]).

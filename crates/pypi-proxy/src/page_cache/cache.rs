@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::claims::{ClaimedNames, Claims};
+use super::claims::{ClaimedNames, Claims, RemovedNames};
 use super::disk::DiskCache;
 use super::document::Document;
 use super::merge::Merging;
@@ -34,7 +34,7 @@ use crate::upstream::Upstream;
 use crate::{Error, ProjectName};
 
 /// Minimum time between requests to a failed upstream while a stale page can be served.
-const UPSTREAM_BACKOFF: Duration = Duration::from_secs(5);
+pub(super) const UPSTREAM_BACKOFF: Duration = Duration::from_secs(5);
 
 /// Cache of the pages of one or more upstream indexes.
 ///
@@ -57,6 +57,8 @@ pub(super) struct Inner {
     disk: Option<DiskCache>,
     bucket: Option<Bucket>,
     pub(super) slots: Arc<Mutex<Slots>>,
+    /// [`Slots::reloads`] of this configuration.
+    reloads: u64,
     flights: Arc<Flights<Refresh>>,
     refreshes: Arc<Counters<RefreshOutcome>>,
     failures: Arc<FailureLog>,
@@ -66,6 +68,9 @@ pub(super) struct Inner {
 /// A refresh in flight: its slot, which a purge may have replaced, and a channel that is closed when it is complete.
 type Refresh = (Arc<Slot>, watch::Receiver<()>);
 
+/// The names that were removed from each private upstream since a refresh began.
+type Removed = Vec<Arc<RemovedNames>>;
+
 #[derive(Default)]
 pub(super) struct Slots {
     projects: LinkedHashMap<ProjectName, Arc<Slot>>,
@@ -73,6 +78,8 @@ pub(super) struct Slots {
     pub(super) documents: LinkedHashMap<Resource, Arc<Slot>>,
     /// Total size of all entries, in bytes.
     bytes: u64,
+    /// Number of reloads that have kept the pages in memory.
+    reloads: u64,
 }
 
 impl Flights<Refresh> {
@@ -159,7 +166,8 @@ impl PageCache {
         let (slots, flights) =
             if is_same_page { (self.0.slots.clone(), self.0.flights.clone()) } else { Default::default() };
         {
-            let slots = slots.lock();
+            let mut slots = slots.lock();
+            slots.reloads += 1;
             let all = slots.projects.values().chain(slots.documents.values());
             all.for_each(|slot| slot.state.lock().forget_failure());
         }
@@ -197,6 +205,7 @@ impl PageCache {
             IndexStrategy::FirstIndex => first.into_iter().chain(others).map(|index| vec![index]).collect(),
             _ => [first, others].into_iter().filter(|group| !group.is_empty()).collect(),
         };
+        let reloads = slots.lock().reloads;
         let (strategy, unchecked) = (config.strategy, config.merge_projects.clone());
         let merging = Arc::new(Merging { upstreams, strategy, unchecked, rules });
         Self(Arc::new(Inner {
@@ -208,6 +217,7 @@ impl PageCache {
             disk,
             bucket,
             slots,
+            reloads,
             flights,
             refreshes,
             failures,
@@ -318,9 +328,9 @@ impl PageCache {
         }
         let Some(disk) = self.0.disk.clone() else { return Ok(()) };
         let indexes: Vec<_> = self.upstreams().iter().map(|upstream| upstream.id()).collect();
+        disk.record_purge(&indexes, project);
         let shared = self.purge_bucket(&indexes, project).await;
-        // Refreshes that began before may have read the bucket.
-        self.forget(project);
+        // Refreshes that began since may have read the bucket: this stops them as well.
         let name = project.cloned();
         let work = move || disk.purge(&indexes, name.as_ref());
         tokio::task::spawn_blocking(work).await.unwrap_or(Ok(()))?;
@@ -340,22 +350,21 @@ impl PageCache {
         Ok(())
     }
 
-    /// Removes a page from memory. Refreshes in flight no longer store it.
+    /// Removes a page from memory.
     fn forget(&self, project: Option<&ProjectName>) {
         let mut slots = self.0.slots.lock();
         let documents = slots.documents.keys().filter(|document| document.project() == project).cloned();
         for resource in documents.chain([Resource::page(project)]).collect::<Vec<_>>() {
             if let Some(slot) = slots.remove(&resource) {
-                slot.mark_purged();
                 slots.bytes -= std::mem::take(&mut slot.state.lock().size_in_memory);
             }
         }
     }
 
-    /// Removes all pages from memory. Refreshes in flight no longer store them.
+    /// Removes all pages from memory.
     fn forget_all(&self) {
-        let slots = std::mem::take(&mut *self.0.slots.lock());
-        slots.projects.values().chain(slots.documents.values()).for_each(|slot| slot.mark_purged());
+        let mut slots = self.0.slots.lock();
+        *slots = Slots { reloads: slots.reloads, ..Slots::default() };
     }
 
     /// Removes all pages from memory, disk and bucket. The cache of the default index also removes the pages of the
@@ -369,13 +378,13 @@ impl PageCache {
         let Some(disk) = self.0.disk.clone() else { return Ok(()) };
         let ids: Vec<_> = self.upstreams().iter().map(|upstream| upstream.id()).collect();
         let is_default = self.0.config.name.is_none();
+        disk.record_clear();
         let mut shared = Ok(());
         if let Some(bucket) = &self.0.bucket {
             for index in &ids {
                 shared = shared.and(bucket.purge_documents(*index, None).await);
             }
         }
-        self.forget_all();
         let work = move || if is_default { disk.clear() } else { disk.clear_indexes(ids.into_iter()) };
         tokio::task::spawn_blocking(work).await.unwrap_or(Ok(()))?;
         self.forget_all();
@@ -429,8 +438,10 @@ impl PageCache {
     /// Returns the source of a page at an upstream.
     fn source<'a>(&'a self, slot: &'a Arc<Slot>, index: usize) -> Source<'a> {
         let upstream = &self.upstreams()[index];
+        let purges = |disk: &DiskCache| disk.purges(upstream.id(), &slot.resource.entry());
         Source {
             upstream,
+            purges: self.0.disk.as_ref().map_or(0, purges),
             slot,
             disk: self.0.disk.as_ref(),
             bucket: self.0.bucket.as_ref(),
@@ -469,17 +480,18 @@ impl PageCache {
     }
 
     /// Records the names that a private upstream lists.
-    async fn claim(&self, index: usize, slot: &Arc<Slot>, part: &UpstreamPage) {
-        let Some((_, names)) = self.0.private.iter().find(|(at, _)| *at == index) else { return };
+    async fn claim(&self, index: usize, slot: &Arc<Slot>, part: &UpstreamPage, removed: &Removed) {
+        let private = self.0.private.iter().zip(removed).find(|((at, _), _)| *at == index);
+        let Some(((_, names), removed)) = private else { return };
         let Some(content) = part.content.clone().filter(|_| !part.is_redirected) else { return };
         let project = slot.resource.project().cloned();
         if project.as_ref().is_some_and(|name| names.contains(name.as_str())) {
             return;
         }
-        let (names, url) = (names.clone(), self.upstreams()[index].page_url(None));
+        let (names, removed, url) = (names.clone(), removed.clone(), self.upstreams()[index].page_url(None));
         let work = move || match project {
-            Some(name) => names.add(url.as_str(), std::iter::once(name)),
-            None => names.add(url.as_str(), content.names()),
+            Some(name) => names.claim(url.as_str(), std::iter::once(name), &removed),
+            None => names.claim(url.as_str(), content.names(), &removed),
         };
         let _ = tokio::task::spawn_blocking(work).await;
     }

@@ -5,8 +5,8 @@ use std::fmt;
 use std::fs;
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
 
 use parking_lot::{Mutex, RwLock};
 
@@ -51,7 +51,11 @@ pub(super) struct ClaimedNames {
     names: RwLock<HashSet<ProjectName>>,
     /// Names that are not in the file yet.
     unsaved: Mutex<Vec<ProjectName>>,
+    refreshes: Mutex<Vec<Weak<RemovedNames>>>,
 }
+
+/// Names that were removed since a refresh began, which does not claim them.
+pub(super) type RemovedNames = Mutex<HashSet<ProjectName>>;
 
 impl Claims {
     /// Reads the recorded names of all indexes. Names are recorded beside this folder of pages.
@@ -205,9 +209,20 @@ impl ClaimedNames {
         self.names.read().contains(name)
     }
 
+    /// Returns the names that are removed from now on.
+    pub(super) fn watch_removed(&self) -> Arc<RemovedNames> {
+        let (removed, mut refreshes) = (Arc::default(), self.refreshes.lock());
+        refreshes.retain(|refresh| refresh.strong_count() > 0);
+        refreshes.push(Arc::downgrade(&removed));
+        removed
+    }
+
     /// Removes a name. Returns whether it was recorded.
     fn remove(&self, name: &ProjectName) -> Result<bool, Error> {
         let mut unsaved = self.unsaved.lock();
+        for refresh in self.refreshes.lock().iter().filter_map(Weak::upgrade) {
+            refresh.lock().insert(name.clone());
+        }
         let mut names = self.names.write();
         if !names.contains(name) {
             return Ok(false);
@@ -224,9 +239,14 @@ impl ClaimedNames {
         Ok(names.remove(name))
     }
 
+    /// Records the names that a refresh has found, except for removed ones.
+    pub(super) fn claim(&self, url: &str, found: impl Iterator<Item = ProjectName>, removed: &RemovedNames) {
+        self.add(url, found.filter(|name| !removed.lock().contains(name)));
+    }
+
     /// Records names. Blocks the thread if there are new ones. If they can't be stored, they are kept in memory, and
     /// stored with the next ones.
-    pub(super) fn add(&self, url: &str, found: impl Iterator<Item = ProjectName>) {
+    fn add(&self, url: &str, found: impl Iterator<Item = ProjectName>) {
         let mut new = Vec::new();
         let mut unsaved = self.unsaved.lock();
         {

@@ -1,7 +1,7 @@
 //! Index pages on disk.
 
-use std::fs;
-use std::io::Read as _;
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -18,6 +18,9 @@ const VERSION: u32 = 1;
 
 /// Maximum size of the facts of a project, in bytes.
 pub(crate) const MAX_FACTS: u64 = 16 << 20;
+
+/// Maximum size of the header of a page, in bytes.
+const MAX_HEADER: u64 = 1 << 20;
 
 /// Suffix of files that would have the name of a device. No name of a resource ends with it.
 const DEVICE: &str = "@";
@@ -50,6 +53,12 @@ struct StoredHeader {
     file: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sha256: Option<String>,
+}
+
+impl StoredHeader {
+    fn validators(&self) -> Validators {
+        Validators { etag: self.etag.clone(), last_modified: self.last_modified.clone() }
+    }
 }
 
 /// A page read from disk or bucket.
@@ -111,7 +120,7 @@ impl DiskCache {
     ) -> Option<StoredPage> {
         let (header, start) = Self::header(bytes)?;
         let page = Self::page(&header, &bytes[start..], max_page)?;
-        let validators = Validators { etag: header.etag, last_modified: header.last_modified };
+        let validators = header.validators();
         let body = PageBody {
             bytes: page,
             is_json: header.is_json,
@@ -167,27 +176,35 @@ impl DiskCache {
         Ok(document)
     }
 
-    /// Stores a page that the upstream last confirmed at this time.
+    /// Stores an imported page that the upstream last confirmed at this time. Refreshes in flight no longer store theirs.
+    pub(super) fn import(
+        &self,
+        index: u64,
+        name: &str,
+        document: &[u8],
+        checked: SystemTime,
+    ) -> Result<(), Error> {
+        let entry = entry(index, name);
+        self.dir.record_purge(Some(&entry));
+        self.dir.write(&entry, document, Some(checked))
+    }
+
+    /// Returns the number of purges so far of a page, for [`Self::store`].
+    pub(super) fn purges(&self, index: u64, name: &str) -> u64 {
+        self.dir.purges(&entry(index, name))
+    }
+
+    /// Stores a page that the upstream last confirmed at this time, unless it was purged after this number of purges, or
+    /// another refresh has stored a newer one: with other settings, or of another named index.
     pub(super) fn store(
         &self,
         index: u64,
         name: &str,
         document: &[u8],
         checked: SystemTime,
+        purges: u64,
     ) -> Result<(), Error> {
-        self.dir.write(&entry(index, name), document, Some(checked))
-    }
-
-    /// Like [`Self::store`], unless the copy on disk was confirmed later: by a refresh with other settings, or of another
-    /// named index.
-    pub(super) fn store_newer(
-        &self,
-        index: u64,
-        name: &str,
-        document: &[u8],
-        checked: SystemTime,
-    ) -> Result<(), Error> {
-        self.dir.write_newer(&entry(index, name), document, checked)
+        self.dir.write_newer(&entry(index, name), document, checked, purges)
     }
 
     /// Returns the projects with a page of an upstream, and `None` for the list of projects.
@@ -205,12 +222,15 @@ impl DiskCache {
         names.filter(|name| is_document(name, project)).collect()
     }
 
-    /// Records that the upstream has confirmed the page. Returns false if the page was evicted from the disk.
-    pub(super) fn touch(&self, index: u64, name: &str, now: SystemTime) -> bool {
-        let Some(file) = self.dir.open(&entry(index, name)) else { return !self.dir.has_room() };
-        // If this fails, the page is only revalidated earlier.
-        let _ = file.set_modified(now);
-        true
+    /// Records that the upstream has confirmed the page with these validators. Returns false if the page was evicted from the
+    /// disk, or an older one is there.
+    pub(super) fn touch(&self, index: u64, name: &str, now: SystemTime, validators: &Validators) -> bool {
+        let is_same = |file: &File| {
+            let mut line = Vec::new();
+            BufReader::new(file.take(MAX_HEADER)).read_until(b'\n', &mut line).is_ok()
+                && Self::header(&line).is_some_and(|(header, _)| header.validators() == *validators)
+        };
+        self.dir.confirm(&entry(index, name), now, is_same)
     }
 
     /// Marks the copies of a page, and the facts of its project, as recently used.
@@ -246,6 +266,12 @@ impl DiskCache {
         (facts != ProjectFacts::default()).then(|| to_json(&facts).ok())?
     }
 
+    /// Stops refreshes in flight of a project, or of the project list, from storing what they began to request.
+    pub(super) fn record_purge(&self, indexes: &[u64], project: Option<&ProjectName>) {
+        let page = Resource::page(project);
+        indexes.iter().for_each(|index| self.dir.record_purge(Some(&entry(*index, &page.entry()))));
+    }
+
     /// Deletes the copies of the page of a project, its other documents and the facts about its files, or the copies of the
     /// project list.
     pub(super) fn purge(&self, indexes: &[u64], project: Option<&ProjectName>) -> Result<(), Error> {
@@ -253,12 +279,19 @@ impl DiskCache {
             // Remaining facts are still true, because each is bound to a hash.
             let _ = self.dir.remove(&self.facts_entry(project));
         }
+        self.record_purge(indexes, project);
         indexes.iter().try_for_each(|index| {
             let documents = project.map(|project| self.documents(*index, project)).unwrap_or_default();
             let page = Resource::page(project);
-            self.remove(*index, &page.entry())?;
-            documents.iter().try_for_each(|name| self.remove(*index, name))
+            let remove = |name: &str| self.dir.remove(&entry(*index, name));
+            remove(&page.entry())?;
+            documents.iter().try_for_each(|name| remove(name))
         })
+    }
+
+    /// Like [`Self::record_purge`], for all pages.
+    pub(super) fn record_clear(&self) {
+        self.dir.record_purge(None);
     }
 
     /// Deletes the pages and facts of all indexes.
@@ -268,6 +301,7 @@ impl DiskCache {
 
     /// Deletes the pages of these indexes and the facts about their files.
     pub(super) fn clear_indexes(&self, indexes: impl Iterator<Item = u64>) -> Result<(), Error> {
+        self.record_clear();
         for folder in indexes.map(folder).chain([self.facts.clone()]) {
             for name in self.dir.names(&folder) {
                 self.dir.remove(&format!("{folder}/{name}"))?;
@@ -276,8 +310,9 @@ impl DiskCache {
         Ok(())
     }
 
-    pub(super) fn remove(&self, index: u64, name: &str) -> Result<(), Error> {
-        self.dir.remove(&entry(index, name))
+    /// Deletes a page that the upstream did not have at this time, unless a newer one is there.
+    pub(super) fn remove_older(&self, index: u64, name: &str, now: SystemTime) -> Result<(), Error> {
+        self.dir.remove_older(&entry(index, name), now)
     }
 }
 

@@ -1,13 +1,14 @@
 //! State of one page in the cache.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use object_store::UpdateVersion;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
+use super::cache::UPSTREAM_BACKOFF;
 use super::disk::{DiskCache, StoredPage};
 use super::document::Document;
 use super::{CacheStatus, RenderedPage};
@@ -36,7 +37,6 @@ pub(super) struct Slot {
     pub(super) facts: Mutex<(ProjectFacts, u64)>,
     /// Number of changes that the facts on disk have. Locked while they are written.
     stored_facts: Mutex<u64>,
-    is_purged: AtomicBool,
     created: Instant,
     /// Minutes from `created` to the last use that was recorded on disk.
     used: AtomicU64,
@@ -57,6 +57,15 @@ impl State {
     /// Forgets the error of the last refresh, and that the project was not found.
     pub(super) fn forget_failure(&mut self) {
         self.failure = None;
+        self.expire_failure();
+    }
+
+    /// Lets the next request contact the upstreams, although the last refresh failed or did not find the project.
+    pub(super) fn expire_failure(&mut self) {
+        if let Some((at, error)) = &mut self.failure {
+            *at = at.checked_sub(UPSTREAM_BACKOFF).unwrap_or(*at);
+            *error = error.repeat().retried_after(None);
+        }
         if matches!(self.content, Content::NotFound) {
             self.fresh_until = Instant::now();
         }
@@ -135,7 +144,6 @@ impl Slot {
             parts: tokio::sync::Mutex::new(None),
             facts: Mutex::default(),
             stored_facts: Mutex::default(),
-            is_purged: AtomicBool::default(),
             created: Instant::now(),
             used: AtomicU64::new(0),
         }
@@ -149,33 +157,6 @@ impl Slot {
         if version > *stored && disk.store_facts(project, &facts).is_ok() {
             *stored = version;
         }
-    }
-
-    /// Marks the page as purged, so that a refresh in flight does not store it. To be called before it is deleted.
-    pub(super) fn mark_purged(&self) {
-        self.is_purged.store(true, Ordering::SeqCst);
-    }
-
-    pub(super) fn is_purged(&self) -> bool {
-        self.is_purged.load(Ordering::SeqCst)
-    }
-
-    /// Writes the page of an upstream that was last confirmed at this time to disk, unless there is a newer one, or the page
-    /// was purged since the refresh began.
-    pub(super) fn store(
-        &self,
-        disk: &DiskCache,
-        index: u64,
-        document: &[u8],
-        checked: SystemTime,
-    ) -> Result<(), Error> {
-        if self.is_purged() {
-            return Ok(());
-        }
-        let name = self.resource.entry();
-        disk.store_newer(index, &name, document, checked)?;
-        // The purge may have deleted the page before it was written.
-        if self.is_purged() { disk.remove(index, &name) } else { Ok(()) }
     }
 
     /// Records a use. Returns whether it is due to be recorded on disk: once a minute.

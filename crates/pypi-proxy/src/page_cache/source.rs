@@ -23,6 +23,8 @@ pub(super) struct Source<'a> {
     pub(super) slot: &'a Arc<Slot>,
     pub(super) disk: Option<&'a DiskCache>,
     pub(super) bucket: Option<&'a Bucket>,
+    /// Number of purges of the page before anything of it is requested: what is purged since is not stored.
+    pub(super) purges: u64,
     /// Log of failed requests for upload times; `None` if they are not requested.
     pub(super) failures: Option<&'a FailureLog>,
     /// Whether the rules allow requesting the page from this upstream.
@@ -76,7 +78,7 @@ impl Source<'_> {
         let document = page.bytes;
         let mut reservation = self.upstream.budget().reserve();
         reservation.grow(DiskCache::page_len(&document).unwrap_or(0).min(max)).await;
-        let (slot, before, path) = (self.slot.clone(), old.clone(), self.path());
+        let (slot, before, path, purges) = (self.slot.clone(), old.clone(), self.path(), self.purges);
         let work = move || {
             let stored = DiskCache::read(&document, max, SystemTime::UNIX_EPOCH, reservation)?;
             let checked = stored.checked;
@@ -88,7 +90,7 @@ impl Source<'_> {
                 return None;
             }
             // If this fails, the disk keeps an older copy.
-            let _ = slot.store(&disk, id, &document, checked);
+            let _ = disk.store(id, &slot.resource.entry(), &document, checked, purges);
             Some(UpstreamPage { bucket_version: before.bucket_version, ..new })
         };
         Ok(spawn_blocking(work).await.ok().flatten().unwrap_or(old))
@@ -114,16 +116,16 @@ impl Source<'_> {
             PageResponse::NotModified if part.content.is_some() => {
                 self.request_times(&part).await;
                 let mut part = self.reparse_with_facts(UpstreamPage { checked: Some(now), ..part }).await;
+                let stored = if self.bucket.is_some() { self.read_same(&part).await } else { None };
                 if let (Some(disk), slot) = (self.disk.cloned(), self.slot.clone()) {
-                    let work = move || disk.touch(id, &slot.resource.entry(), now);
+                    let known = part.validators.clone();
+                    let work = move || disk.touch(id, &slot.resource.entry(), now, &known);
                     if !spawn_blocking(work).await.unwrap_or(true) {
                         // The next request gets the whole page, to store it again.
                         part.validators = Validators::default();
                     }
                 }
-                if self.bucket.is_some()
-                    && let Some(stored) = self.read().await
-                {
+                if let Some(stored) = stored {
                     let slot = self.slot.clone();
                     let work =
                         move || DiskCache::document(&stored.body, &slot.resource, now, stored.modified).ok();
@@ -139,9 +141,14 @@ impl Source<'_> {
                 if part.content.is_some() {
                     // Otherwise the page would be back after the next start.
                     if let (Some(disk), slot) = (self.disk.cloned(), self.slot.clone()) {
-                        let _ = spawn_blocking(move || disk.remove(id, &slot.resource.entry())).await;
+                        let work = move || disk.remove_older(id, &slot.resource.entry(), now);
+                        let _ = spawn_blocking(work).await;
                     }
-                    if let Some(bucket) = self.bucket {
+                    if let Some(bucket) = self.bucket
+                        && let Ok(Some(page)) = bucket.page(id, &self.slot.resource, self.upstream.max_page()).await
+                        // Otherwise another proxy or refresh has written it meanwhile.
+                        && part.bucket_version == Some(page.version)
+                    {
                         // If this fails, the copy in the bucket is revalidated like any other.
                         let _ = bucket.purge_page(id, &self.slot.resource).await;
                     }
@@ -159,7 +166,7 @@ impl Source<'_> {
         };
         let (validators, is_redirected) = (body.validators.clone(), body.is_redirected);
         let (disk, slot, old) = (self.disk.cloned(), self.slot.clone(), part.content.clone());
-        let path = self.path();
+        let (path, purges) = (self.path(), self.purges);
         let work = move || {
             // The page takes over the memory of the response body, so the disk copy is made first. A failure to store
             // it is not an error of the request.
@@ -177,7 +184,7 @@ impl Source<'_> {
                 return Ok((None, facts_version, None));
             }
             if let (Some(disk), Some(document)) = (disk, &document)
-                && let Err(error) = slot.store(&disk, id, document, now)
+                && let Err(error) = disk.store(id, &slot.resource.entry(), document, now, purges)
             {
                 tracing::warn!(page = %slot.resource.entry(), error = %Chain(&error), "a page can't be stored");
             }
@@ -269,7 +276,7 @@ impl Source<'_> {
             return part;
         }
         let part = UpstreamPage { facts_version, ..part };
-        let Some(stored) = self.read().await else { return part };
+        let Some(stored) = self.read_same(&part).await else { return part };
         let (slot, path) = (self.slot.clone(), self.path());
         let parse = move || parse_body(stored.body, &slot.resource, &path, &facts).ok();
         match spawn_blocking(parse).await.ok().flatten() {
@@ -277,6 +284,11 @@ impl Source<'_> {
             None => part,
             content => UpstreamPage { content, modified: Some(SystemTime::now()), ..part },
         }
+    }
+
+    /// Like [`Self::read`], unless another refresh has stored a different page.
+    async fn read_same(&self, part: &UpstreamPage) -> Option<StoredPage> {
+        self.read().await.filter(|stored| stored.body.validators == part.validators)
     }
 
     /// Reads the page from disk. Its decompressed size counts toward the memory budget of the upstream.
@@ -292,13 +304,14 @@ impl Source<'_> {
 
     /// Uploads a page for other proxies, unless the bucket has one that is at least as new.
     fn publish(&self, document: Option<Vec<u8>>, version: Option<UpdateVersion>, lease: Option<Lease>) {
-        let (Some(bucket), Some(document)) = (self.bucket, document) else { return };
-        if self.slot.is_purged() {
+        let (Some(bucket), Some(document), Some(disk)) = (self.bucket, document, self.disk.cloned()) else {
             return;
-        }
+        };
         let Some(own) = DiskCache::age(&document) else { return };
         let is_as_new = move |other: &[u8]| DiskCache::age(other).is_some_and(|other| other >= own);
         let (id, max_page) = (self.upstream.id(), self.upstream.max_page());
-        bucket.store_page(id, &self.slot.resource, document, version, lease, max_page, is_as_new);
+        let (slot, purges) = (self.slot.clone(), self.purges);
+        let is_purged = move || disk.purges(id, &slot.resource.entry()) != purges;
+        bucket.store_page(id, &self.slot.resource, document, version, lease, max_page, is_as_new, is_purged);
     }
 }

@@ -89,7 +89,7 @@ impl Store {
             partial: Counter::default(),
             lru: Mutex::new(lru),
             scan_lock: Arc::default(),
-            page_locks: Default::default(),
+            page_locks: Arc::default(),
             downloads: Arc::default(),
             digests_by_origin: Mutex::default(),
             config,
@@ -109,7 +109,7 @@ impl Store {
     /// Returns the subfolder for index pages. Its size counts toward the limit of the store.
     pub fn pages_dir(&self) -> PagesDir {
         let [path, claims] = ["pages", "claims"].map(|part| self.0.dir.part(part));
-        PagesDir { path, claims, store: Arc::downgrade(&self.0) }
+        PagesDir { path, claims, store: Arc::downgrade(&self.0), locks: self.0.page_locks.clone() }
     }
 
     /// Returns the disk usage of an area.

@@ -3,8 +3,11 @@
 use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::Weak;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::SystemTime;
+
+use parking_lot::Mutex;
 
 use super::cache_dir::CacheDir;
 use super::lru::CacheArea;
@@ -20,7 +23,12 @@ pub struct PagesDir {
     /// Folder for the names of private indexes, which are not evicted.
     pub(super) claims: PathBuf,
     pub(super) store: Weak<Inner>,
+    pub(super) locks: Arc<PageLocks>,
 }
+
+/// Locks of pages while they are compared with new ones and changed, with the number of purges. The documents of a project
+/// share a lock, and sometimes several projects: after a purge, the pages that are being refreshed are stored later.
+pub(super) type PageLocks = [(Mutex<()>, AtomicU64); 32];
 
 impl PagesDir {
     /// Returns the pages below a cache directory that another process may use, for reading only.
@@ -69,15 +77,72 @@ impl PagesDir {
         }
     }
 
-    /// Replaces an entry unless it was modified after this time, by a clock that was right.
-    pub(crate) fn write_newer(&self, entry: &str, bytes: &[u8], modified: SystemTime) -> Result<(), Error> {
-        let store = self.store.upgrade();
-        let _one_at_a_time = store.as_ref().map(|store| store.lock_page(entry));
+    fn lock(&self, entry: &str) -> &(Mutex<()>, AtomicU64) {
+        let project = entry.split('@').next().unwrap_or_default();
+        &self.locks[project.bytes().map(usize::from).sum::<usize>() % self.locks.len()]
+    }
+
+    /// Returns the number of purges so far of an entry, or of others with its lock.
+    pub(crate) fn purges(&self, entry: &str) -> u64 {
+        self.lock(entry).1.load(Ordering::SeqCst)
+    }
+
+    /// Counts a purge of an entry, or of all: what began before is no longer stored. To be called before they are deleted.
+    pub(crate) fn record_purge(&self, entry: Option<&str>) {
+        let locks = entry.map_or(&self.locks[..], |entry| std::slice::from_ref(self.lock(entry)));
+        for (lock, purges) in locks {
+            let _locked = lock.lock();
+            purges.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    /// Returns whether an entry was modified after this time, by a clock that was right.
+    fn is_newer(&self, entry: &str, time: SystemTime) -> bool {
         let last = fs::metadata(self.path.join(entry)).and_then(|metadata| metadata.modified());
-        if last.is_ok_and(|last| modified < last && last <= SystemTime::now()) {
+        last.is_ok_and(|last| time < last && last <= SystemTime::now())
+    }
+
+    /// Replaces an entry that was requested at this time and after this number of purges, unless it is newer or was purged
+    /// since.
+    pub(crate) fn write_newer(
+        &self,
+        entry: &str,
+        bytes: &[u8],
+        time: SystemTime,
+        purges: u64,
+    ) -> Result<(), Error> {
+        let _locked = self.lock(entry).0.lock();
+        if purges != self.purges(entry) || self.is_newer(entry, time) {
             return Ok(());
         }
-        self.write(entry, bytes, Some(modified))
+        self.write(entry, bytes, Some(time))
+    }
+
+    /// Sets the modification time of an entry to this time, unless it is newer. Returns false if it was evicted, or if
+    /// `is_same` returns false.
+    pub(crate) fn confirm(&self, entry: &str, time: SystemTime, is_same: impl FnOnce(&File) -> bool) -> bool {
+        let _locked = self.lock(entry).0.lock();
+        let Some(file) = self.open(entry) else { return !self.has_room() };
+        if self.is_newer(entry, time) {
+            return true;
+        }
+        let is_same = is_same(&file);
+        if is_same {
+            // If this fails, the entry is only revalidated earlier.
+            let _ = file.set_modified(time);
+        }
+        is_same
+    }
+
+    /// Deletes an entry unless it is newer than this time. Older changes that are in flight are no longer stored.
+    pub(crate) fn remove_older(&self, entry: &str, time: SystemTime) -> Result<(), Error> {
+        let (lock, purges) = self.lock(entry);
+        let _locked = lock.lock();
+        if self.is_newer(entry, time) {
+            return Ok(());
+        }
+        purges.fetch_add(1, Ordering::SeqCst);
+        self.remove(entry)
     }
 
     /// Deletes an entry. A missing one is no error.
@@ -96,6 +161,7 @@ impl PagesDir {
 
     /// Deletes all entries.
     pub(crate) fn clear(&self) -> Result<(), Error> {
+        self.record_purge(None);
         if let Some(store) = self.store.upgrade() {
             store.lru.lock().remove_areas(&[CacheArea::Pages, CacheArea::FileMetadata]);
         }
@@ -117,7 +183,7 @@ impl PagesDir {
 /// A folder outside of a store, without a size limit.
 impl From<PathBuf> for PagesDir {
     fn from(path: PathBuf) -> Self {
-        Self { claims: path.join("claims"), path, store: Weak::new() }
+        Self { claims: path.join("claims"), path, store: Weak::new(), locks: Arc::default() }
     }
 }
 

@@ -15,6 +15,7 @@ use tokio::sync::Semaphore;
 
 use super::cache_dir::CacheDir;
 use super::lru::{CacheArea, CacheEntry, LruIndex};
+use super::pages_dir::PageLocks;
 use super::{Config, Digest, Download, Key, Reference};
 use crate::failures::FailureLog;
 use crate::flight::Flights;
@@ -41,8 +42,7 @@ pub(super) struct Inner {
     pub(super) lru: Mutex<LruIndex>,
     /// Locked while a thread scans the folder.
     pub(super) scan_lock: Arc<Mutex<()>>,
-    /// Locked while a page on disk is compared with a new one and replaced. Few pages share a lock.
-    pub(super) page_locks: [Mutex<()>; 16],
+    pub(super) page_locks: Arc<PageLocks>,
     pub(super) downloads: Arc<Flights<Download>>,
     /// SHA-256 of files, by the origins of their references.
     pub(super) digests_by_origin: Mutex<HashMap<Digest, Digest>>,
@@ -193,11 +193,6 @@ impl Inner {
             self.digests_by_origin.lock().remove(&origin);
         }
         CacheDir::remove(&path)
-    }
-
-    pub(super) fn lock_page(&self, entry: &str) -> MutexGuard<'_, ()> {
-        let sum = entry.bytes().map(usize::from).sum::<usize>();
-        self.page_locks[sum % self.page_locks.len()].lock()
     }
 
     /// Replaces an entry of an area other than files. If there is no room for the new one, deletes the old one.

@@ -9,6 +9,7 @@ use object_store::{ObjectStore, ObjectStoreExt as _};
 use pypi_proxy::bucket::{Bucket, ConditionalWrites};
 use pypi_proxy::store::Store;
 use pypi_proxy::{bucket, store};
+use tokio::sync::Semaphore;
 
 use crate::support::faulty::{Fault, Faulty};
 use crate::support::prelude::*;
@@ -401,6 +402,60 @@ async fn purging_deletes_from_the_bucket() {
     page_is_shared(&objects).await;
     assert_eq!(proxy.send(Method::DELETE, "/cache", &PURGE).await.status(), 200);
     assert_eq!(paths(&objects, "p/q/pages").await, <[String; 0]>::default());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_upload_of_a_page_that_ends_after_a_purge_stores_nothing() {
+    for purged in ["/cache/demo", "/cache"] {
+        let (objects, index) = (Faulty::new(Fault::Held), index(&[SMALL], Duration::ZERO));
+        let slow = bucket::Config { timeout: TIMEOUT, ..config() };
+        let proxy = start(&index, Bucket::new(objects.clone(), slow));
+        assert_eq!(proxy.get("/simple/demo/", &[]).await.status(), 200);
+        until("the upload begins", async || objects.operations("q/pages/").contains(&"create")).await;
+        assert_eq!(proxy.send(Method::DELETE, purged, &PURGE).await.status(), 200);
+        objects.set(Fault::None);
+        let objects: Arc<dyn ObjectStore> = objects;
+        // The lease is released after the upload.
+        until("the upload ends", async || paths(&objects, "p/q/leases").await.is_empty()).await;
+        assert_eq!(paths(&objects, "p/q/pages").await, <[String; 0]>::default(), "{purged}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_late_404_leaves_the_newer_page_of_another_proxy_in_the_bucket() {
+    let (objects, gate) = (memory(), Arc::new(Semaphore::new(0)));
+    let step = Step::Gate(gate.clone());
+    let index = Server::start(move |request| match request.nth {
+        1 => [vec![step.clone()], respond(404, &[], "")].concat(),
+        nth => respond(200, &[JSON], hashed_page([(format!("demo-{nth}.0.whl"), content(1))])),
+    });
+    let fleet = [(); 2].map(|()| {
+        let short = bucket::Config { page_wait: Duration::from_millis(100), ..config() };
+        start_with(&[index.url("/simple")], |setup| {
+            setup.always_revalidate();
+            setup.pages.stale_wait = TIMEOUT;
+            setup.pages.bucket = Some(Bucket::new(objects.clone(), short));
+        })
+    });
+    let version = async || {
+        let path = paths(&objects, "p/q/pages").await.pop()?;
+        Some(objects.head(&Path::from(path)).await.ok()?.e_tag)
+    };
+    assert_eq!(fleet[0].get("/simple/demo/", &[]).await.status(), 200);
+    until("the page is shared", async || version().await.is_some()).await;
+    let first = version().await;
+    let late = async {
+        let response = fleet[0].get("/simple/demo/", &[]).await;
+        assert_eq!(response.status(), 404);
+    };
+    let newer = async {
+        until("the page is requested", async || index.count() == 2).await;
+        assert_eq!(fleet[1].get("/simple/demo/", &[]).await.status(), 200);
+        until("the newer page is shared", async || version().await != first).await;
+        gate.add_permits(1);
+    };
+    tokio::join!(late, newer);
+    assert!(version().await.is_some());
 }
 
 /// Documents are shared like pages, and purged with their project.

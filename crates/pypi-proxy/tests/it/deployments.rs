@@ -7,6 +7,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use pypi_proxy::page_cache::{self, Claims, PageCache};
 use pypi_proxy::{Error, Page, ProjectName};
+use tokio::sync::Semaphore;
 
 use crate::support::prelude::*;
 
@@ -141,6 +142,31 @@ async fn empty_pages_claim_their_names_until_they_are_purged() {
         assert!(!claims.remove(&demo()).unwrap());
         assert_eq!(count(&pages).await.unwrap(), 1, "{empty:?}");
     }
+}
+
+/// A wrong page, requested before the purge that removes its claim, arrives after it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refresh_that_began_before_a_purge_claims_nothing() {
+    let (public, claims, gate) = (with_demo(), Claims::default(), Arc::new(Semaphore::new(0)));
+    let step = Step::Gate(gate.clone());
+    let private = Server::start(move |request| match request.nth {
+        0 if request.path == "/simple/" => {
+            [vec![step.clone()], respond(200, &[JSON], r#"{"projects":[{"name":"demo"},{"name":"own"}]}"#)]
+                .concat()
+        }
+        0 => [vec![step.clone()], respond(200, &[JSON], page("demo", &[]))].concat(),
+        _ => respond(404, &[], ""),
+    });
+    let pages = private_and_public(&private.url("/simple/"), &public, &claims);
+    let purge = async {
+        until("both are requested", async || private.count() == 2).await;
+        pages.purge(Some(&demo())).await.unwrap();
+        gate.add_permits(2);
+    };
+    let _ = tokio::join!(count(&pages), pages.list(), purge);
+    let own = ProjectName::parse("own").unwrap();
+    assert_eq!(claims.names(), [(private.url("/simple/"), vec![own])]);
+    assert_eq!(count(&pages).await.unwrap(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]

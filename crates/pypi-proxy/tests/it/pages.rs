@@ -1,6 +1,7 @@
 //! Page cache: lifetimes, stale pages, persistence, merging, unresponsive indexes, and more requests than the queue
 //! can hold.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -124,6 +125,12 @@ async fn missing_projects_are_cached() {
     pages.purge(Some(&name("nothing"))).await.unwrap();
     assert!(json(&pages, "nothing").await.unwrap_err().is_not_found());
     assert_eq!(server.count(), 2);
+    let config = page_cache::Config { negative_ttl: Duration::ZERO, ..page_cache::Config::default() };
+    let expired = self::pages(&server, LONG, config);
+    for _ in 0..2 {
+        assert!(json(&expired, "nothing").await.unwrap_err().is_not_found());
+    }
+    assert_eq!(server.count(), 4);
 }
 
 #[tokio::test]
@@ -166,22 +173,26 @@ async fn pages_survive_a_restart() {
 
 #[tokio::test]
 async fn a_refresh_that_began_before_a_purge_stores_nothing() {
-    for is_all in [false, true] {
+    for (is_all, is_reloaded) in [(false, false), (true, false), (false, true), (true, true)] {
         let (dir, gate) = (tempfile::tempdir().unwrap(), Arc::new(Semaphore::new(0)));
         let step = Step::Gate(gate.clone());
         let server =
             Server::start(move |_| [vec![step.clone()], respond(200, &[JSON], page("six", &[]))].concat());
         let config = page_cache::Config { dir: Some(dir.path().into()), ..page_cache::Config::default() };
-        let pages = pages(&server, LONG, config);
+        let mut pages = pages(&server, LONG, config.clone());
         let refreshed = pages.clone();
         let refresh = tokio::spawn(async move { json(&refreshed, "six").await });
         until("the page is requested", async || server.count() == 1).await;
+        if is_reloaded {
+            // Another TTL: the pages in memory are not shared.
+            pages = pages.reconfigure(vec![index(&server, LONG * 2)], config);
+        }
         if is_all { pages.purge_all().await } else { pages.purge(Some(&name("six"))).await }.unwrap();
         gate.add_permits(2);
         refresh.await.unwrap().unwrap();
         let folders = std::fs::read_dir(dir.path()).unwrap();
         let files = folders.flat_map(|folder| std::fs::read_dir(folder.unwrap().path()).unwrap());
-        assert_eq!(files.count(), 0, "{is_all}");
+        assert_eq!(files.count(), 0, "{is_all} {is_reloaded}");
         // The next one does.
         json(&pages, "six").await.unwrap();
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
@@ -207,6 +218,97 @@ async fn a_slow_refresh_does_not_replace_a_newer_page_on_disk() {
     assert_ne!(slow.await.unwrap().unwrap().0, new);
     let restarted = pages(&server, LONG, config);
     assert_eq!((json(&restarted, "six").await.unwrap().0, server.count()), (new, 2));
+}
+
+#[tokio::test]
+async fn a_reload_forgets_failures_of_refreshes_in_flight() {
+    for status in [404, 429] {
+        let gate = Arc::new(Semaphore::new(0));
+        let step = Step::Gate(gate.clone());
+        let server = Server::start(move |request| match request.nth {
+            0 => [vec![step.clone()], respond(status, &[("retry-after", "3600")], "")].concat(),
+            _ => respond(200, &[JSON], page("six", &[])),
+        });
+        let before = pages(&server, LONG, page_cache::Config::default());
+        let old = before.clone();
+        let slow = tokio::spawn(async move { json(&old, "six").await });
+        until("the page is requested", async || server.count() == 1).await;
+        let reloaded = before.reconfigure(vec![index(&server, LONG)], page_cache::Config::default());
+        gate.add_permits(1);
+        assert!(slow.await.unwrap().is_err(), "{status}");
+        json(&reloaded, "six").await.unwrap();
+    }
+}
+
+/// Configuration with which each request waits for the index.
+fn revalidating(dir: &Path) -> page_cache::Config {
+    let (stale_while_revalidate, stale_wait) = (Duration::ZERO, TIMEOUT);
+    page_cache::Config { dir: Some(dir.into()), stale_while_revalidate, stale_wait, ..Default::default() }
+}
+
+fn versioned(version: u8) -> Vec<Step> {
+    let etag = format!("\"{version}\"");
+    respond(200, &[JSON, ("etag", &etag)], page("six", &[(&format!("six-{version}.0.whl"), "/x")]))
+}
+
+/// The only file below the folder of a cache.
+fn only_file(dir: &Path) -> PathBuf {
+    let entry = |dir: &Path| std::fs::read_dir(dir).unwrap().next().unwrap().unwrap().path();
+    entry(&entry(dir))
+}
+
+#[tokio::test]
+async fn a_late_answer_leaves_a_newer_page_alone() {
+    for status in [404, 304] {
+        let (dir, gate) = (tempfile::tempdir().unwrap(), Arc::new(Semaphore::new(0)));
+        let step = Step::Gate(gate.clone());
+        let server = Server::start(move |request| match request.nth {
+            0 => versioned(1),
+            1 => [vec![step.clone()], respond(status, &[], "")].concat(),
+            _ => versioned(2),
+        });
+        let config = revalidating(dir.path());
+        let before = pages(&server, Duration::ZERO, config.clone());
+        json(&before, "six").await.unwrap();
+        // Another setting: the pages in memory are not shared.
+        let other = page_cache::Config { wheel_metadata: false, ..config.clone() };
+        let reloaded = before.reconfigure(vec![index(&server, Duration::ZERO)], other);
+        let slow = tokio::spawn(async move { json(&before, "six").await });
+        until("the page is requested", async || server.count() == 2).await;
+        let (new, _) = json(&reloaded, "six").await.unwrap();
+        let modified = || std::fs::metadata(only_file(dir.path())).unwrap().modified().unwrap();
+        let stored = modified();
+        gate.add_permits(1);
+        assert_eq!(slow.await.unwrap().is_ok(), status == 304);
+        assert_eq!(modified(), stored, "{status}");
+        let restarted = pages(&server, LONG, config);
+        assert_eq!((json(&restarted, "six").await.unwrap().0, server.count()), (new, 3), "{status}");
+    }
+}
+
+#[tokio::test]
+async fn a_confirmed_page_does_not_make_an_older_one_on_disk_fresh() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Server::start(|request| match (request.nth, request.header("if-none-match")) {
+        (0, _) => versioned(1),
+        (_, "\"2\"") => respond(304, &[], ""),
+        _ => versioned(2),
+    });
+    let config = revalidating(dir.path());
+    let cache = pages(&server, Duration::ZERO, config.clone());
+    json(&cache, "six").await.unwrap();
+    let file = only_file(dir.path());
+    let (old, modified) =
+        (std::fs::read(&file).unwrap(), std::fs::metadata(&file).unwrap().modified().unwrap());
+    let (new, _) = json(&cache, "six").await.unwrap();
+    // As if the newer page could not be written.
+    std::fs::write(&file, old).unwrap();
+    std::fs::File::options().write(true).open(&file).unwrap().set_modified(modified).unwrap();
+    for _ in 0..2 {
+        assert_eq!(json(&cache, "six").await.unwrap().0, new);
+    }
+    server.stop().await;
+    assert_eq!(json(&pages(&server, LONG, config), "six").await.unwrap().0, new);
 }
 
 #[tokio::test]

@@ -23,7 +23,7 @@ pub(crate) enum Fault {
     Failing,
     /// Operations never complete.
     Hanging,
-    /// Writes of files wait until the fault changes.
+    /// Writes of files and pages wait until the fault changes.
     Held,
     /// Writes fail.
     Full,
@@ -150,8 +150,8 @@ impl ObjectStore for Faulty {
             PutMode::Update(_) => "update",
         };
         self.state.record(operation, path);
-        let is_file = path.as_ref().contains("/files/");
-        if is_file || !self.state.is(Fault::Held) {
+        let is_content = ["/q/files/", "/q/pages/"].iter().any(|folder| path.as_ref().contains(folder));
+        if is_content || !self.state.is(Fault::Held) {
             self.state.before(true).await?;
         }
         if self.state.is(Fault::Unconditional) {

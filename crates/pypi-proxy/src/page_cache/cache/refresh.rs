@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::{PageCache, Refresh};
+use super::{PageCache, Refresh, Removed};
 use crate::Error;
 use crate::error::Kind;
 use crate::flight::{FetchPermit, Flight};
@@ -36,12 +36,13 @@ impl PageCache {
         flight: Flight<Refresh>,
         permit: FetchPermit,
     ) {
+        let removed: Vec<_> = self.0.private.iter().map(|(_, names)| names.watch_removed()).collect();
         if self.load_from_disk(&slot).await || self.apply_changed_rules(&slot).await {
             done.send_replace(());
         }
         let result = {
             let _running = permit.acquire().await;
-            self.refresh(&slot).await
+            self.refresh(&slot, &removed).await
         };
         drop(permit);
         let outcome = match &result {
@@ -57,6 +58,7 @@ impl PageCache {
             self.0.refreshes[outcome].add(1);
         }
         let page = {
+            let slots = self.0.slots.lock();
             let mut state = slot.state.lock();
             drop(flight);
             let now = Instant::now();
@@ -74,6 +76,10 @@ impl PageCache {
                     state.replace(content);
                 }
                 Err(error) => state.failure = Some((now, error)),
+            }
+            // The reload has forgotten earlier failures as well. Clients that wait still get this one.
+            if slots.reloads != self.0.reloads {
+                state.expire_failure();
             }
             match &state.content {
                 Content::Page(page) => Some(page.clone()),
@@ -122,9 +128,13 @@ impl PageCache {
         true
     }
 
-    async fn refresh(&self, slot: &Arc<Slot>) -> Result<Fetched, Error> {
+    async fn refresh(&self, slot: &Arc<Slot>, removed: &Removed) -> Result<Fetched, Error> {
         let mut parts = slot.parts.lock().await;
         let parts = parts.get_or_insert_with(|| vec![UpstreamPage::default(); self.upstreams().len()]);
+        // Negative entries have a TTL of their own.
+        if matches!(slot.state.lock().content, Content::NotFound) {
+            parts.fill(UpstreamPage::default());
+        }
         let (mut failure, mut skipped) = (None, None);
         let mut fresh = Duration::MAX;
         let (mut is_contacted, mut is_unchanged) = (false, true);
@@ -171,7 +181,7 @@ impl PageCache {
                     Err(error) => failure = Some(error),
                 }
                 fresh = fresh.min(upstream.ttl().saturating_sub(part.age()));
-                self.claim(*index, slot, part).await;
+                self.claim(*index, slot, part, removed).await;
             }
             if self.is_decisive(group, parts) {
                 break;

@@ -50,7 +50,7 @@ impl PageCache {
         }
         let document = DiskCache::document(&body, &resource, checked, modified)?;
         parse_body(body, &resource, upstream.page_url(project).path(), &ProjectFacts::default())?;
-        disk.store(upstream.id(), &resource.entry(), &document, checked)?;
+        disk.import(upstream.id(), &resource.entry(), &document, checked)?;
         self.forget(project);
         Ok(Imported::New)
     }
@@ -76,7 +76,7 @@ impl PageCache {
         if disk.open(upstream.id(), name).is_some_and(is_as_new) {
             return Ok(Some(false));
         }
-        disk.store(upstream.id(), name, document, checked).map(|()| Some(true))
+        disk.import(upstream.id(), name, document, checked).map(|()| Some(true))
     }
 
     /// Adds facts to those of a project. Returns false if they are malformed.
