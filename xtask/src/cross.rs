@@ -15,11 +15,13 @@ const CARGO: &str = "/usr/bin/cargo";
 const RUSTC: &str = "/usr/bin/rustc";
 /// Part of Debian's `rust-web-src`.
 pub(crate) const SOURCES: &str = "/usr/lib/rustlib/src/rust/library/Cargo.lock";
+/// Compiler for the C code of dependencies on Windows.
+pub(crate) const MINGW: &str = "x86_64-w64-mingw32-gcc";
 /// Cases per property test: emulated processors are ten times slower.
 const CASES: &str = "16";
 
 /// Target, how its tests run, and the arguments of cargo.
-const ROWS: [(&str, Option<Emulator>, &str); 5] = [
+const ROWS: [(&str, Option<Emulator>, &str); 6] = [
     (
         "wasm32-unknown-unknown",
         None,
@@ -27,7 +29,12 @@ const ROWS: [(&str, Option<Emulator>, &str); 5] = [
     ),
     ("aarch64-apple-darwin", None, CHECK),
     ("x86_64-apple-darwin", None, CHECK),
-    ("x86_64-pc-windows-gnu", None, CHECK),
+    ("i686-unknown-linux-gnu", None, CHECK),
+    (
+        "x86_64-pc-windows-gnu",
+        None,
+        "check -p tightwire-json -p tightwire-parco -p tightwire-sse -p tightwire-perplexity -p psrp -p psrp-cli -p pypi-proxy",
+    ),
     (
         "aarch64-unknown-linux-gnu",
         Some(Emulator {
@@ -63,7 +70,8 @@ pub(crate) fn test(workspace: &Workspace) -> Result<Skipped> {
     skip!([CARGO, RUSTC, SOURCES].into_iter().find_map(lacks));
     let mut skipped = Vec::new();
     for (target, emulator, arguments) in &ROWS {
-        let mut programs = emulator.iter().flat_map(|emulator| [emulator.compiler(), emulator.program()]);
+        let programs = emulator.iter().flat_map(|emulator| [emulator.compiler(), emulator.program()]);
+        let mut programs = programs.chain(target.ends_with("windows-gnu").then(|| MINGW.to_owned()));
         if let Some(reason) = programs.find_map(|program| lacks(&program)) {
             skipped.push(format!("{target}: {reason}"));
             continue;

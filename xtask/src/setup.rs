@@ -35,9 +35,10 @@ const SYSTEM_PACKAGES: [Package; 20] = [
 ];
 
 /// Debian packages of the step `cross`.
-const CROSS_PACKAGES: [Package; 6] = [
+const CROSS_PACKAGES: [Package; 7] = [
     ("cargo-web", &["/usr/bin/cargo"], "all targets"),
     ("gcc-aarch64-linux-gnu", &["aarch64-linux-gnu-gcc"], "aarch64"),
+    ("gcc-mingw-w64-x86-64", &[cross::MINGW], "Windows"),
     ("libc6-dev-arm64-cross", &["/usr/aarch64-linux-gnu/include/stdio.h"], "aarch64"),
     ("qemu-user-static", &["qemu-aarch64-static"], "the tests of other processors"),
     ("rust-web-src", &[cross::SOURCES], "all targets"),
