@@ -180,6 +180,36 @@ async fn pages_from_another_origin_claim_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn relative_urls_refer_to_the_page_that_a_redirect_led_to() {
+    const JSON_PAGE: &str =
+        r#"{"files": [{"filename": "demo-1.0.zip", "url": "f/demo-1.0.zip", "hashes": {}}]}"#;
+    for (content_type, page) in [(HTML, "<a href='f/demo-1.0.zip'>demo</a>"), (JSON, JSON_PAGE)] {
+        let new = Server::start(move |request| match &*request.path {
+            "/new/demo/index.html" => respond(200, &[content_type], page),
+            "/new/demo/f/demo-1.0.zip" => respond(200, &[], zip()),
+            _ => respond(404, &[], ""),
+        });
+        let location = new.url("/new/demo/index.html");
+        let index = Server::start(move |_| respond(301, &[("location", &location)], ""));
+        let dir = tempfile::tempdir().unwrap();
+        // From the index, and from the page on disk.
+        for file in ["/new/demo/f/demo-1.0.zip", "/simple/demo/demo-1.0.zip"] {
+            let proxy = Setup::new(dir.path(), &[index.url("/simple/")]).start().await;
+            let page = proxy.json("/simple/demo/", &[("accept", JSON.1)]).await;
+            assert_eq!(page["files"][0]["url"], "../../new/demo/f/demo-1.0.zip");
+            let response = proxy.get(file, &[]).await;
+            assert_eq!(
+                (response.status().as_u16(), response.bytes().await.unwrap()),
+                (200, zip().into()),
+                "{file}"
+            );
+            proxy.stop().await;
+        }
+        assert_eq!(index.count(), 1);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_refusal_of_an_open_index_is_no_failure_of_the_next_one() {
     let public = with_demo();
     let file = format!("/simple/demo/{FILE}");
