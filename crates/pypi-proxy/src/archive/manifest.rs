@@ -71,6 +71,8 @@ pub(super) struct PageEntry {
     pub(super) is_json: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) is_redirected: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) base: Option<String>,
     pub(super) etag: Option<String>,
     pub(super) last_modified: Option<String>,
     pub(super) serial: Option<u64>,

@@ -242,8 +242,12 @@ async fn get(upstream: &Upstream, project: Option<&ProjectName>) -> Result<Optio
 }
 
 fn not_an_index(upstream: &Upstream, why: &str) -> String {
-    let is_simple = upstream.page_url(None).path().ends_with("/simple/");
-    let hint = if is_simple { String::new() } else { format!("; did you mean {upstream}simple/ ?") };
+    let url = upstream.to_string();
+    let hint = match url.split_once("/simple/") {
+        None => format!("; did you mean {url}simple/ ?"),
+        Some((_, "")) => String::new(),
+        Some((root, _)) => format!("; did you mean {root}/simple/ ?"),
+    };
     format!("this URL is not that of an index: no project {PROJECT}, {why}{hint}")
 }
 

@@ -51,20 +51,22 @@ impl Requirements {
     pub(super) fn read_all(paths: &[PathBuf]) -> Result<Self> {
         let mut all = Self::default();
         for path in paths {
-            all.read_at(path, 0).with_context(|| format!("{} can't be read", path.display()))?;
+            all.read_at(path, 0)?;
         }
         Ok(all)
     }
 
     fn read_at(&mut self, path: &Path, depth: usize) -> Result<()> {
+        let unreadable = || format!("{} can't be read", path.display());
         let mut text = String::new();
-        File::open(path)?.take(MAX_LOCK_FILE + 1).read_to_string(&mut text)?;
+        let file = File::open(path).with_context(unreadable)?;
+        file.take(MAX_LOCK_FILE + 1).read_to_string(&mut text).with_context(unreadable)?;
         if text.len() as u64 > MAX_LOCK_FILE {
-            bail!("larger than {MAX_LOCK_FILE} bytes");
+            bail!("{}: larger than {MAX_LOCK_FILE} bytes", unreadable());
         }
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if let Some(format) = LockFormat::detect(&name, &text) {
-            self.add_lock(LockFile::parse(format, &text)?, path);
+            self.add_lock(LockFile::parse(format, &text).with_context(unreadable)?, path);
             return Ok(());
         }
         for other in self.parse(&text, &path.display().to_string()) {
@@ -214,6 +216,15 @@ mod tests {
         assert_eq!(files, <[&Path; 0]>::default());
         let skipped = |line| format!("r.txt:{line}: skipped, not a project of an index");
         assert_eq!(found.skipped, (1..=7).map(skipped).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn an_unreadable_included_file_is_named() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("r.txt");
+        std::fs::write(&path, "-r missing.txt\n").unwrap();
+        let error = Requirements::read_all(&[path]).map(drop).unwrap_err();
+        assert_eq!(error.to_string(), format!("{} can't be read", dir.path().join("missing.txt").display()));
     }
 
     proptest! {

@@ -308,7 +308,9 @@ fn parse(text: &str) -> ParsedFile {
                 Some(value) => drop(values.insert(key, value)),
                 None => {
                     let key = key.escape_debug();
-                    problems.push(format!("{place}{key}: expected a value or an array of values"));
+                    problems.push(format!(
+                        "{place}{key}: expected a value or an array of values (tables are [index.NAME])"
+                    ));
                 }
             }
         }

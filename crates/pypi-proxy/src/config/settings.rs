@@ -431,6 +431,9 @@ impl Settings {
         for (origin, name, wrong) in sources.chain(private).chain(missing) {
             fail(origin, format!("{name} has {wrong}, but there are {count} indexes"));
         }
+        if self.file_hosts.iter().any(|host| host.contains('/')) {
+            fail(&self.file_hosts.origin, "file_hosts: expected host names, without a scheme or path".into());
+        }
         // Variables such as `AWS_ENDPOINT_URL` may be for other programs.
         let kind = &self.storage_type;
         if kind.value == StorageType::Local {

@@ -97,7 +97,7 @@ impl Page {
     /// Same as [`Page::from_json`], or if it is not the page of this project: it has no file of the project, and neither
     /// its name nor an API version.
     pub fn from_json_at(document: Vec<u8>, project: &ProjectName, page: &str) -> Result<Self, Error> {
-        Self::parse(document, Links::Paths { project, page }, &NoFacts)
+        Self::parse(document, Links::Paths { project, page, base: None }, &NoFacts)
     }
 
     /// Like [`Page::from_json`], with metadata that was extracted from wheels.
@@ -142,7 +142,8 @@ impl Page {
                 has_files = true;
                 scanner.array(|scanner| {
                     files.extend(page.read_file(scanner, links, facts, has_times)?);
-                    Ok(())
+                    // A redirect may have lengthened the URLs.
+                    check_len(page.texts.len())
                 })
             }
             b"project-status" => {
@@ -240,6 +241,7 @@ impl Page {
             return Err(scanner.error("a file without a name or URL"));
         };
         let url = if url.contains(' ') { url.trim().replace(' ', "%20").into() } else { url };
+        let url = links.resolve(url);
         if !is_file_name(&name) || !is_url(&url) {
             self.skipped += 1;
             return Ok(None);
@@ -277,6 +279,7 @@ impl Page {
         };
         let provenance = provenance_value.as_ref().and_then(|place| scanner.slice(place));
         let provenance = provenance.and_then(|text| Scanner::new(text.as_bytes()).text().ok());
+        let provenance = provenance.map(|url| links.resolve(url));
         let provenance = self.store_text(provenance.as_deref().filter(|url| is_url(url)).unwrap_or_default());
         Ok(Some(ParsedFile {
             object,
@@ -460,8 +463,12 @@ pub(super) fn check(document: &[u8]) -> Result<(), Error> {
     if let Err(error) = simdutf8::compat::from_utf8(document) {
         return Err(Error::with(Kind::Page, "not UTF-8").at(error.valid_up_to() as u64));
     }
+    check_len(document.len())
+}
+
+fn check_len(len: usize) -> Result<(), Error> {
     // Positions have 32 bits, and rewriting may lengthen the document.
-    match i32::try_from(document.len()) {
+    match i32::try_from(len) {
         Ok(_) => Ok(()),
         Err(_) => Err(Error::with(Kind::Limit, "the page is larger than 2 GiB")),
     }

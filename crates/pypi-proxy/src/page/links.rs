@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use url::Url;
+
 use crate::ProjectName;
 use crate::file_name::is_of;
 use crate::index_path::{decode, is_served_folder};
@@ -12,8 +14,9 @@ use crate::index_path::{decode, is_served_folder};
 pub(crate) enum Links<'a> {
     /// The file name, relative to the page.
     Names,
-    /// The path of the file at the index, relative to the page. `page` is the path of the page at the index.
-    Paths { project: &'a ProjectName, page: &'a str },
+    /// The path of the file at the index, relative to the page. `page` is the path of the page at the index, and `base`
+    /// the URL that a redirect led to.
+    Paths { project: &'a ProjectName, page: &'a str, base: Option<&'a Url> },
     /// The URL of the document, which was rewritten before.
     Unchanged,
 }
@@ -47,12 +50,18 @@ impl Links<'_> {
         if let Self::Paths { page, .. } = self { page } else { "" }
     }
 
+    /// Resolves a URL on a page that a redirect led to.
+    pub(super) fn resolve<'u>(&self, url: Cow<'u, str>) -> Cow<'u, str> {
+        let Self::Paths { base: Some(base), .. } = self else { return url };
+        base.join(&url).map_or(url, |url| String::from(url).into())
+    }
+
     /// Returns the length of the part of the page's path and the start of the part of the URL that form the path of a
     /// file at the index. Returns `None` if the file is linked by its name.
     ///
     /// The link must not be longer than `max`.
     pub(super) fn path(&self, name: &str, url: &str, max: usize) -> Option<(usize, usize)> {
-        let Self::Paths { project, page } = self else { return None };
+        let Self::Paths { project, page, .. } = self else { return None };
         let (folder, start) = resolve(url, page)?;
         // Most URLs contain the whole path.
         let path: Cow<'_, str> = match start.checked_sub(1) {
@@ -106,7 +115,7 @@ mod tests {
 
     fn link(page: &str, name: &str, url: &str) -> Option<String> {
         let project = ProjectName::parse("demo").unwrap();
-        let links = Links::Paths { project: &project, page };
+        let links = Links::Paths { project: &project, page, base: None };
         let (folder, start) = links.path(name, url, 2000)?;
         let start = u32::try_from(start).unwrap();
         let link = Link { folder, rest: start..u32::try_from(url.len()).unwrap() };

@@ -44,6 +44,8 @@ struct StoredHeader {
     is_json: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_redirected: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    base: Option<String>,
     /// When the upstream last confirmed the page, in seconds since 1970.
     checked: u64,
     modified: u64,
@@ -126,6 +128,7 @@ impl DiskCache {
             is_json: header.is_json,
             has_page_type: true,
             is_redirected: header.is_redirected,
+            base: header.base.and_then(|base| base.parse().ok()),
             validators,
             serial: header.serial,
             reservation,
@@ -164,6 +167,7 @@ impl DiskCache {
             serial: body.serial,
             is_json: body.is_json,
             is_redirected: body.is_redirected,
+            base: body.base.as_ref().map(ToString::to_string),
             checked: unix_seconds(checked),
             modified: unix_seconds(modified),
             len: body.bytes.len() as u64,

@@ -13,7 +13,7 @@ use super::disk::{DiskCache, StoredPage};
 use super::document::Document;
 use super::{CacheStatus, RenderedPage};
 use crate::error::Kind;
-use crate::page::{Links, ProjectFacts, ProjectList};
+use crate::page::{ProjectFacts, ProjectList};
 use crate::resource::Resource;
 use crate::upstream::{PageBody, Validators};
 use crate::{Error, ProjectName};
@@ -223,7 +223,7 @@ pub(super) fn parse_body(
             list.map(|list| Document::List(Arc::new(list)))
         }
         Resource::Page(project) => {
-            let page = body.into_page(Links::Paths { project, page }, facts);
+            let page = body.into_page(project, page, facts);
             page.map(|page| Document::Project(Arc::new(page)))
         }
         // Files are no documents.

@@ -343,7 +343,7 @@ impl<S: FileSource> DownloadTask<S> {
         }
         if let Some(name) = self.unverified_name().map(str::to_owned) {
             if self.at == 0 {
-                self.publish_info();
+                return Err(corrupt("it is empty"));
             }
             if let Some((_, file)) = &self.partial {
                 let (file, len) = (file.clone(), self.at);

@@ -29,8 +29,8 @@ fn is_zip(name: &str) -> bool {
 /// Checks the first bytes of a file, and returns the problem if there is one.
 pub(super) fn problem_at_start(name: &str, start: &[u8]) -> Option<&'static str> {
     let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
-    if text.starts_with(b"<") {
-        return Some("it is HTML or XML");
+    if text.starts_with(b"<") || text.starts_with(b"{") {
+        return Some("it is HTML, XML or JSON");
     }
     let len = start.len().min(ZIP.len());
     (is_zip(name) && start[..len] != ZIP[..len]).then_some("it is not a ZIP archive")

@@ -268,6 +268,10 @@ impl Upstream {
         let is_json = is("json");
         let has_page_type = is_json || is("html") || content_type.is_none();
         let is_redirected = !is_same_site(&url, response.url());
+        let mut base = response.url().clone();
+        base.set_query(None);
+        base.set_fragment(None);
+        let base = Some(base).filter(|base| *base != url);
         let validators = Validators::of(headers);
         let serial = headers.get(SERIAL_HEADER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
         let mut reservation = self.budget().reserve();
@@ -279,6 +283,7 @@ impl Upstream {
             is_json,
             has_page_type,
             is_redirected,
+            base,
             validators,
             serial,
             reservation,

@@ -16,6 +16,7 @@ use bytes::Bytes;
 use futures_core::Stream;
 use http::HeaderMap;
 use http::header::{ETAG, LAST_MODIFIED};
+use url::Url;
 
 use crate::digest::Digest;
 use crate::page::{Links, Page, ProjectFacts, ProjectList};
@@ -54,6 +55,8 @@ pub struct PageBody {
     pub(crate) has_page_type: bool,
     /// Whether a redirect led to another origin. Such a page is not evidence that the index has the project.
     pub is_redirected: bool,
+    /// URL without query that a redirect led to. Relative URLs on the page refer to it.
+    pub(crate) base: Option<Url>,
     /// Serial from the header `X-PyPI-Last-Serial`, as HTML pages do not contain it.
     pub serial: Option<u64>,
     /// Memory reserved for the bytes until they are parsed.
@@ -73,11 +76,17 @@ impl PageBody {
         let Some(project) = project else {
             return ProjectList::parse(self.bytes, self.is_json, path).map(drop);
         };
-        self.into_page(Links::Paths { project, page: path }, &ProjectFacts::default()).map(drop)
+        self.into_page(project, path, &ProjectFacts::default()).map(drop)
     }
 
-    /// Parses the page of a project, and adds facts that the index lacks.
-    pub(crate) fn into_page(self, links: Links<'_>, facts: &ProjectFacts) -> Result<Page, Error> {
+    /// Parses the page of a project, and adds facts that the index lacks. `path` is the path of the page at the index.
+    pub(crate) fn into_page(
+        self,
+        project: &ProjectName,
+        path: &str,
+        facts: &ProjectFacts,
+    ) -> Result<Page, Error> {
+        let links = Links::Paths { project, page: path, base: self.base.as_ref() };
         let page = if self.is_json {
             Page::parse(self.bytes, links, facts)
         } else {

@@ -73,6 +73,14 @@ fn wrong_named_indexes_are_errors() {
             table("a", &format!("{URL}admin_token = 'hunter2'")),
             "[index.a]: admin_token: applies to all indexes",
         ),
+        (
+            table("a", &format!("{URL}file_hosts = 'https://u:hunter2@h/'")),
+            "[index.a]: file_hosts: expected host names",
+        ),
+        (
+            format!("{URL}[indexes.a]\n"),
+            "indexes: expected a value or an array of values (tables are [index.NAME])",
+        ),
         (table("a", &format!("{URL}no_such = 'hunter2'")), "[index.a]: no_such: unknown setting"),
         (table("a", &format!("{URL}yanked = {{ x = 'hunter2' }}")), "[index.a]: yanked: expected a value"),
         (table("a", &format!("{URL}[index.a.b]\nc = 1")), "[index.a]: b: expected a value"),

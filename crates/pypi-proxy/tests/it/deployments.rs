@@ -206,6 +206,36 @@ async fn pages_from_another_origin_claim_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn relative_urls_refer_to_the_page_that_a_redirect_led_to() {
+    const JSON_PAGE: &str =
+        r#"{"files": [{"filename": "demo-1.0.zip", "url": "f/demo-1.0.zip", "hashes": {}}]}"#;
+    for (content_type, page) in [(HTML, "<a href='f/demo-1.0.zip'>demo</a>"), (JSON, JSON_PAGE)] {
+        let new = Server::start(move |request| match &*request.path {
+            "/new/demo/index.html" => respond(200, &[content_type], page),
+            "/new/demo/f/demo-1.0.zip" => respond(200, &[], zip()),
+            _ => respond(404, &[], ""),
+        });
+        let location = new.url("/new/demo/index.html");
+        let index = Server::start(move |_| respond(301, &[("location", &location)], ""));
+        let dir = tempfile::tempdir().unwrap();
+        // From the index, and from the page on disk.
+        for file in ["/new/demo/f/demo-1.0.zip", "/simple/demo/demo-1.0.zip"] {
+            let proxy = Setup::new(dir.path(), &[index.url("/simple/")]).start().await;
+            let page = proxy.json("/simple/demo/", &[("accept", JSON.1)]).await;
+            assert_eq!(page["files"][0]["url"], "../../new/demo/f/demo-1.0.zip");
+            let response = proxy.get(file, &[]).await;
+            assert_eq!(
+                (response.status().as_u16(), response.bytes().await.unwrap()),
+                (200, zip().into()),
+                "{file}"
+            );
+            proxy.stop().await;
+        }
+        assert_eq!(index.count(), 1);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_refusal_of_an_open_index_is_no_failure_of_the_next_one() {
     let public = with_demo();
     let file = format!("/simple/demo/{FILE}");
@@ -271,7 +301,6 @@ async fn files_without_a_hash_are_checked_before_they_are_stored() {
         ("demo-1.1.tar.bz2", b"BZh9\x17\x72\x45\x38\x50\x90\0\0\0\0".to_vec(), true),
         ("demo-1.0.tar.xz", XZ.to_vec(), true),
         ("demo-1.1.tar.xz", [XZ, &[0; 4]].concat(), true),
-        ("demo-1.1.tar.gz", Vec::new(), true),
         ("demo-2.0-py3-none-any.whl", b"\n<!DOCTYPE html><title>Sign in</title>".to_vec(), false),
         ("demo-2.0.tar.gz", b"<html>blocked</html>".to_vec(), false),
         ("demo-2.0.tar.bz2", b"\xef\xbb\xbf<?xml version='1.0'?><Error/>".to_vec(), false),
@@ -284,16 +313,24 @@ async fn files_without_a_hash_are_checked_before_they_are_stored() {
         ("demo-2.1.tar.xz", XZ[..XZ.len() - 1].to_vec(), false),
         ("demo-2.2.tar.xz", XZ[..30].to_vec(), false),
         ("demo-2.2.zip", Vec::new(), false),
+        ("demo-2.3.tar.gz", Vec::new(), false),
+        ("demo-2.4.tar.gz", b"{\"errors\": []}".to_vec(), false),
+        ("demo-2.4.egg", Vec::new(), false),
     ];
     let entry = |(name, ..): &(&str, Vec<u8>, bool)| json!({"filename": name, "url": format!("/f/{name}"), "hashes": {}});
     let page = page_of(&files.iter().map(entry).collect::<Vec<_>>());
     let bodies = files.clone();
     let index = Server::start(move |request| match request.path.strip_prefix("/f/") {
         None => respond(200, &[JSON], page.clone()),
-        // Without a length, so that the end of the connection is the end of the body.
         Some(file) => {
             let (_, body, _) = bodies.iter().find(|(name, ..)| *name == file).unwrap();
-            vec![head(200, &[]), Step::Send(body.clone().into())]
+            // Without a length, the end of the connection is the end of the body.
+            let has_length = file.ends_with(".zip") || file.ends_with(".tar.gz");
+            if has_length {
+                respond(200, &[], body.clone())
+            } else {
+                vec![head(200, &[]), Step::Send(body.clone().into())]
+            }
         }
     });
     let proxy = start(&[index.url("/simple/")]);

@@ -195,7 +195,7 @@ async fn check_reports_each_part() {
     let args = ["check", "--listen", "127.0.0.1:0"];
     assert!(!expect(dir.path(), &env, &args, 0, "").await.contains("FAIL"));
     // Other URLs of the same server, and another server.
-    for (url, hint) in [(index.url("/"), "simple/ ?"), (index.url("/simple/x/"), "not that of an index")] {
+    for (url, hint) in [(index.url("/"), "simple/ ?"), (index.url("/simple/x/"), "/simple/ ?")] {
         expect(dir.path(), &[("PYPI_PROXY_INDEX_URL", &*url)], &args, 1, hint).await;
     }
     let site = Server::start(|_| respond(200, &[HTML], "<title>Welcome</title>"));
