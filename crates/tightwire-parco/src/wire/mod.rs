@@ -101,6 +101,23 @@ macro_rules! same_wire {
     };
 }
 
+/// Calls a macro for the tuples of one to sixteen parts, with a wire type, a type, an index and a name for each part.
+macro_rules! for_tuples {
+    ($call:ident) => {
+        for_tuples! { $call: []
+            [W0 T0 0 "0"] [W1 T1 1 "1"] [W2 T2 2 "2"] [W3 T3 3 "3"] [W4 T4 4 "4"] [W5 T5 5 "5"] [W6 T6 6 "6"]
+            [W7 T7 7 "7"] [W8 T8 8 "8"] [W9 T9 9 "9"] [W10 T10 10 "10"] [W11 T11 11 "11"] [W12 T12 12 "12"]
+            [W13 T13 13 "13"] [W14 T14 14 "14"] [W15 T15 15 "15"]
+        }
+    };
+    ($call:ident: [$($before:tt)*]) => {};
+    ($call:ident: [$($before:tt)*] [$($part:tt)*] $($after:tt)*) => {
+        $call!($($before)* $($part)*);
+        for_tuples! { $call: [$($before)* $($part)*,] $($after)* }
+    };
+}
+pub(crate) use for_tuples;
+
 pub mod adjust;
 mod bounded;
 mod bytes;
