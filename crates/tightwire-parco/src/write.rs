@@ -200,6 +200,15 @@ impl<'a> Writer<'a> {
         self.levels.0 += 1;
     }
 
+    /// Writes the contents of a struct, which is a level of nesting.
+    #[inline(always)]
+    pub(crate) fn level(&mut self, put: impl FnOnce(&mut Self) -> Result<(), Fault>) -> Result<(), Fault> {
+        self.enter()?;
+        put(self)?;
+        self.leave();
+        Ok(())
+    }
+
     /// Remaining levels of nested structs.
     #[inline]
     pub(crate) fn levels(&self) -> Levels {

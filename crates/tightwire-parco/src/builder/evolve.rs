@@ -3,7 +3,7 @@
 use super::{Builder, Factory, GetFields};
 use crate::error::Fault;
 use crate::options::Levels;
-use crate::read::{Input, Reader};
+use crate::read::{Input, Reader, level, walk_level};
 use crate::schema::{Schema, SchemaContext};
 use crate::wire::{Get, Put, Wire, sized};
 use crate::write::Writer;
@@ -46,12 +46,7 @@ impl<M, L: Wire, K> Wire for Evolve<Builder<M, L, K>> {
 
     #[inline]
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
-        input.walk_parts(1, |input, _| {
-            input.enter()?;
-            input.walk_sized(|input| self.0.fields.walk(input))?;
-            input.leave();
-            Ok(())
-        })
+        walk_level(input, |input| input.walk_sized(|input| self.0.fields.walk(input)))
     }
 
     fn schema(&self, context: &mut SchemaContext) -> Schema {
@@ -67,10 +62,7 @@ impl<M, L: Wire, K> Wire for Evolve<Builder<M, L, K>> {
 impl<M, L: Put<M>, K> Put<M> for Evolve<Builder<M, L, K>> {
     #[inline]
     fn put(&self, model: &M, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        writer.enter()?;
-        writer.put_sized(|writer| self.0.fields.put(model, writer))?;
-        writer.leave();
-        Ok(())
+        writer.level(|writer| writer.put_sized(|writer| self.0.fields.put(model, writer)))
     }
 
     #[inline]
@@ -90,9 +82,6 @@ impl<'de, M, L: GetFields<'de, M>, K: Factory<M>> Get<'de, M> for Evolve<Builder
     /// Runs the setters on the existing model. Data that they do not touch is unchanged.
     #[inline]
     fn get_into(&self, reader: &mut Reader<'_, 'de>, model: &mut M) -> Result<(), Fault> {
-        reader.enter()?;
-        reader.get_sized(|reader| self.0.fields.get_fields(reader, model))?;
-        reader.leave();
-        Ok(())
+        level(reader, |reader| reader.get_sized(|reader| self.0.fields.get_fields(reader, model)))
     }
 }

@@ -48,7 +48,7 @@ pub use field::{ByRef, ByValue, Cons, Field, GetFields, Nil, Reserved};
 
 use crate::error::{Fault, Segment};
 use crate::options::Levels;
-use crate::read::{Input, Reader};
+use crate::read::{Input, Reader, level, walk_level};
 use crate::schema::{Schema, SchemaContext};
 use crate::wire::{Get, OrDefault, Put, Skip, Wire};
 use crate::write::Writer;
@@ -142,19 +142,18 @@ impl<M, N: Fn() -> M> Factory<M> for N {
     }
 }
 
-impl<M, N: Factory<M>> Factory<M> for ReadWrite<N> {
-    #[inline]
-    fn make(&self) -> M {
-        self.0.make()
-    }
+macro_rules! factories {
+    ($($kind:ident),*) => {$(
+        impl<M, N: Factory<M>> Factory<M> for $kind<N> {
+            #[inline]
+            fn make(&self) -> M {
+                self.0.make()
+            }
+        }
+    )*};
 }
 
-impl<M, N: Factory<M>> Factory<M> for ReadOnly<N> {
-    #[inline]
-    fn make(&self) -> M {
-        self.0.make()
-    }
-}
+factories!(ReadWrite, ReadOnly);
 
 impl<M, K> Builder<M, Nil, K> {
     fn new(kind: K) -> Self {
@@ -301,12 +300,7 @@ impl<M, L: Wire, K> Wire for Builder<M, L, K> {
 
     #[inline]
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
-        input.walk_parts(1, |input, _| {
-            input.enter()?;
-            self.fields.walk(input)?;
-            input.leave();
-            Ok(())
-        })
+        walk_level(input, |input| self.fields.walk(input))
     }
 
     fn schema(&self, context: &mut SchemaContext) -> Schema {
@@ -319,11 +313,10 @@ impl<M, L: Wire, K> Wire for Builder<M, L, K> {
 impl<M, L: Put<M>, K> Put<M> for Builder<M, L, K> {
     #[inline]
     fn put(&self, model: &M, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        writer.enter()?;
-        writer.reserve(self.fields.min_size());
-        self.fields.put(model, writer)?;
-        writer.leave();
-        Ok(())
+        writer.level(|writer| {
+            writer.reserve(self.fields.min_size());
+            self.fields.put(model, writer)
+        })
     }
 
     #[inline]
@@ -343,10 +336,7 @@ impl<'de, M, L: GetFields<'de, M>, K: Factory<M>> Get<'de, M> for Builder<M, L, 
     /// Runs the setters on the existing model. Data that they do not touch is unchanged.
     #[inline]
     fn get_into(&self, reader: &mut Reader<'_, 'de>, model: &mut M) -> Result<(), Fault> {
-        reader.enter()?;
-        self.fields.get_fields(reader, model)?;
-        reader.leave();
-        Ok(())
+        level(reader, |reader| self.fields.get_fields(reader, model))
     }
 
     /// Decodes each model in place, which avoids moving it.

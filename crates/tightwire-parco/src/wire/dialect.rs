@@ -356,6 +356,18 @@ pub(super) fn put_tag<O: Order>(tag: u8, writer: &mut Writer<'_>) -> Result<(), 
     }
 }
 
+/// Writes a tag and the value after it.
+#[inline]
+pub(super) fn put_tagged<O: Order, W: Put<T>, T>(
+    tag: u8,
+    wire: &W,
+    value: &T,
+    writer: &mut Writer<'_>,
+) -> Result<(), Fault> {
+    put_tag::<O>(tag, writer)?;
+    wire.put(value, writer)
+}
+
 /// Reads the tag of a type with this number of alternatives.
 #[inline]
 pub(super) fn find_tag<O: Order, I: Input>(count: usize, input: &mut I) -> Result<usize, Fault> {
@@ -592,18 +604,8 @@ impl<O: Order> Get<'_, u128> for U128<O> {
     }
 }
 
-/// The integer is encoded as an unsigned one: in two's complement if the width is fixed, and otherwise as zigzag.
-impl<O: Order> Put<i128> for U128<O> {
-    #[inline]
-    fn put(&self, value: &i128, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        Put::<u128>::put(self, &unsigned::<O>(*value), writer)
-    }
-
-    #[inline]
-    fn size(&self, value: &i128, levels: Levels) -> Result<usize, Fault> {
-        Put::<u128>::size(self, &unsigned::<O>(*value), levels)
-    }
-}
+// The integer is encoded as an unsigned one: in two's complement if the width is fixed, and otherwise as zigzag.
+put_as! { [O: Order] i128, U128<O>: |wire, value| &unsigned::<O>(*value), wire; }
 
 impl<O: Order> Get<'_, i128> for U128<O> {
     #[inline]

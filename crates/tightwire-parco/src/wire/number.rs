@@ -541,7 +541,15 @@ impl Get<'_, bool> for Bool {
 pub struct Max<const N: usize, H>(H);
 
 impl<const N: usize, H: Header> Wire for Max<N, H> {
-    same_sizes!(|max| max.0);
+    #[inline]
+    fn min_size(&self) -> usize {
+        self.0.min_size()
+    }
+
+    #[inline]
+    fn fixed_size(&self) -> Option<usize> {
+        self.0.fixed_size()
+    }
 
     #[inline]
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {

@@ -142,35 +142,10 @@ impl<'de> FromOctets<'de> for &'de Path {
     }
 }
 
-/// Fails with [`Error::is_invalid_utf8`](crate::Error::is_invalid_utf8) if the path is not UTF-8.
+// Fails with `Error::is_invalid_utf8` if the path is not UTF-8.
 #[cfg(feature = "std")]
-impl<H: Header> Put<Path> for Str<H> {
-    #[inline]
-    fn put(&self, value: &Path, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        self.put(value.to_str().ok_or(Fault::INVALID_UTF8)?, writer)
-    }
-
-    #[inline]
-    fn size(&self, value: &Path, levels: Levels) -> Result<usize, Fault> {
-        self.size(value.to_str().ok_or(Fault::INVALID_UTF8)?, levels)
-    }
+put_as! {
+    [H: Header] Path, Str<H>: |wire, path| path.to_str().ok_or(Fault::INVALID_UTF8)?, wire;
+    [H: Header] &Path, Str<H>: |wire, path| path.to_str().ok_or(Fault::INVALID_UTF8)?, wire;
+    [H: Header] PathBuf, Str<H>: |wire, path| path.to_str().ok_or(Fault::INVALID_UTF8)?, wire;
 }
-
-macro_rules! path {
-    ($($type:ty),*) => {$(
-        #[cfg(feature = "std")]
-        impl<H: Header> Put<$type> for Str<H> {
-            #[inline]
-            fn put(&self, value: &$type, writer: &mut Writer<'_>) -> Result<(), Fault> {
-                Put::<Path>::put(self, value, writer)
-            }
-
-            #[inline]
-            fn size(&self, value: &$type, levels: Levels) -> Result<usize, Fault> {
-                Put::<Path>::size(self, value, levels)
-            }
-        }
-    )*};
-}
-
-path!(&Path, PathBuf);
