@@ -16,7 +16,7 @@ use crate::schema::{Schema, SchemaContext};
 use crate::write::Writer;
 
 /// Returns the bytes of a number in a byte order.
-macro_rules! ordered {
+macro_rules! to_bytes {
     ($endian:expr, $number:expr) => {
         match $endian {
             Endian::Little => ($number).to_le_bytes(),
@@ -24,6 +24,17 @@ macro_rules! ordered {
         }
     };
 }
+
+/// Returns the number with these bytes in a byte order.
+macro_rules! from_bytes {
+    ($endian:expr, $number:ty, $bytes:expr) => {
+        match $endian {
+            Endian::Little => <$number>::from_le_bytes($bytes),
+            Endian::Big => <$number>::from_be_bytes($bytes),
+        }
+    };
+}
+pub(super) use {from_bytes, to_bytes};
 
 /// How integers of more than one byte, characters, lengths and tags are encoded: as in this crate, or as in another library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,11 +150,11 @@ impl Dialect {
             (_, 0..=250) => header[0] = len as u8,
             (_, 251..=0xffff) => {
                 header[0] = 251;
-                header[1..3].copy_from_slice(&ordered!(endian, len as u16));
+                header[1..3].copy_from_slice(&to_bytes!(endian, len as u16));
             }
             _ => {
                 header[0] = 252;
-                header[1..5].copy_from_slice(&ordered!(endian, len as u32));
+                header[1..5].copy_from_slice(&to_bytes!(endian, len as u32));
             }
         }
         header
@@ -155,15 +166,15 @@ impl Dialect {
             (Self::BincodeVariable, 0..=250) => writer.array([number as u8]),
             (Self::BincodeVariable, 251..=0xffff) => {
                 writer.array([251]);
-                writer.array(ordered!(endian, number as u16));
+                writer.array(to_bytes!(endian, number as u16));
             }
             (Self::BincodeVariable, 0x1_0000..=0xffff_ffff) => {
                 writer.array([252]);
-                writer.array(ordered!(endian, number as u32));
+                writer.array(to_bytes!(endian, number as u32));
             }
             (Self::BincodeVariable, _) => {
                 writer.array([253]);
-                writer.array(ordered!(endian, number));
+                writer.array(to_bytes!(endian, number));
             }
             _ => Varint::write(number, writer),
         }
@@ -201,10 +212,7 @@ fn marked<I: Input>(endian: Endian, input: &mut I) -> Result<(u128, usize), Faul
     macro_rules! read {
         ($number:ty) => {{
             let bytes = input.array().map_err(|fault| input.rewind_fault(fault, 1))?;
-            match endian {
-                Endian::Little => <$number>::from_le_bytes(bytes).into(),
-                Endian::Big => <$number>::from_be_bytes(bytes).into(),
-            }
+            from_bytes!(endian, $number, bytes).into()
         }};
     }
     let [first] = input.array::<1>()?;
@@ -232,7 +240,7 @@ pub(crate) trait Scalar: Copy {
 
     fn from_unsigned(number: u64) -> Option<Self>;
 
-    #[cfg(feature = "serde")]
+    /// Reads the encoding of fixed width.
     fn get_fixed<I: Input>(endian: Endian, input: &mut I) -> Result<Self, Fault>;
 }
 
@@ -242,14 +250,10 @@ macro_rules! scalars {
             #[cfg(feature = "serde")]
             const IS_VARIABLE: bool = $is_variable;
 
-            #[cfg(feature = "serde")]
-            #[inline]
+            #[inline(always)]
             fn get_fixed<I: Input>(endian: Endian, input: &mut I) -> Result<Self, Fault> {
                 let bytes = input.array()?;
-                Ok(match endian {
-                    Endian::Little => Self::from_le_bytes(bytes),
-                    Endian::Big => Self::from_be_bytes(bytes),
-                })
+                Ok(from_bytes!(endian, Self, bytes))
             }
 
             #[inline]
@@ -306,7 +310,7 @@ pub(crate) fn put_wide<O: Order>(number: u128, writer: &mut Writer<'_>) {
     if O::DIALECT.is_variable() {
         U128::<O>::write(number, writer);
     } else {
-        writer.array(ordered!(O::ENDIAN, number));
+        writer.array(to_bytes!(O::ENDIAN, number));
     }
 }
 
@@ -317,10 +321,7 @@ pub(crate) fn get_wide<O: Order>(input: &mut impl Input) -> Result<u128, Fault> 
         return U128::<O>::read(input);
     }
     let bytes = input.array()?;
-    Ok(match O::ENDIAN {
-        Endian::Little => u128::from_le_bytes(bytes),
-        Endian::Big => u128::from_be_bytes(bytes),
-    })
+    Ok(from_bytes!(O::ENDIAN, u128, bytes))
 }
 
 /// Reads a `char`.
@@ -328,11 +329,7 @@ pub(crate) fn get_char<O: Order>(input: &mut impl Input) -> Result<char, Fault> 
     if O::DIALECT != Dialect::Native {
         return Char::<O>::read(input);
     }
-    let bytes = input.array()?;
-    let number = match O::ENDIAN {
-        Endian::Little => u32::from_le_bytes(bytes),
-        Endian::Big => u32::from_be_bytes(bytes),
-    };
+    let number = u32::get_fixed(O::ENDIAN, input)?;
     char::from_u32(number).ok_or_else(|| input.rewind_fault(Fault::INVALID_VALUE, 4))
 }
 
@@ -508,7 +505,7 @@ impl<O: Order> U128<O> {
             (dialect, Ok(number)) => dialect.write(O::ENDIAN, number, writer),
             (Dialect::BincodeVariable, _) => {
                 writer.array([254]);
-                writer.array(ordered!(O::ENDIAN, number));
+                writer.array(to_bytes!(O::ENDIAN, number));
             }
             _ => {
                 let mut rest = number;

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::marker::PhantomData;
 
 use super::adjust::Id;
-use super::dialect::{Dialect, Scalar as _};
+use super::dialect::{Dialect, Scalar as _, from_bytes, to_bytes};
 use super::{Endian, Get, Order, Put, StaticWire, Wire, walk_each};
 use crate::error::{ErrorKind, Exceeded, Fault, Limit, Segment};
 use crate::options::Levels;
@@ -151,10 +151,7 @@ macro_rules! wire {
                     $dialect.write($endian, value.to_unsigned(), writer);
                     return Ok(());
                 }
-                writer.array(match $endian {
-                    Endian::Little => value.to_le_bytes(),
-                    Endian::Big => value.to_be_bytes(),
-                });
+                writer.array(to_bytes!($endian, value));
                 Ok(())
             }
 
@@ -187,11 +184,7 @@ macro_rules! wire {
                     return <$value>::from_unsigned(number)
                         .ok_or_else(|| reader.rewind_fault(Fault::OVERFLOW, $dialect.width(number)));
                 }
-                let bytes = reader.array::<$width>()?;
-                Ok(match $endian {
-                    Endian::Little => <$value>::from_le_bytes(bytes),
-                    Endian::Big => <$value>::from_be_bytes(bytes),
-                })
+                <$value>::get_fixed($endian, reader)
             }
 
             #[cfg(feature = "alloc")]
@@ -210,10 +203,7 @@ macro_rules! wire {
                 }
                 let Some(size) = count.checked_mul($width) else { return Err(Fault(ErrorKind::Overflow)) };
                 let (chunks, _) = reader.bytes(size)?.as_chunks::<$width>();
-                match $endian {
-                    Endian::Little => values.extend(chunks.iter().map(|bytes| <$value>::from_le_bytes(*bytes))),
-                    Endian::Big => values.extend(chunks.iter().map(|bytes| <$value>::from_be_bytes(*bytes))),
-                }
+                values.extend(chunks.iter().map(|bytes| from_bytes!($endian, $value, *bytes)));
                 Ok(())
             }
 
@@ -262,11 +252,7 @@ macro_rules! header {
                     return usize::try_from(len)
                         .map_err(|_| input.rewind_fault(Fault(ErrorKind::Overflow), $dialect.width(len)));
                 }
-                let bytes = input.array::<$width>()?;
-                let number = match $endian {
-                    Endian::Little => <$value>::from_le_bytes(bytes),
-                    Endian::Big => <$value>::from_be_bytes(bytes),
-                };
+                let number = <$value>::get_fixed($endian, input)?;
                 usize::try_from(number).map_err(|_| input.rewind_fault(Fault(ErrorKind::Overflow), $width))
             }
         }
@@ -276,22 +262,15 @@ macro_rules! header {
 
             #[inline]
             fn find<I: Input>(known: &[$value], input: &mut I) -> Result<usize, Fault> {
-                if $dialect.is_variable() {
+                let (id, width) = if $dialect.is_variable() {
                     let number = $dialect.read($endian, input)?;
-                    let id = <$value>::from_unsigned(number);
-                    return known
-                        .iter()
-                        .position(|other| Some(*other) == id)
-                        .ok_or_else(|| input.rewind_fault(Fault::UNKNOWN_TYPE, $dialect.width(number)));
-                }
-                let bytes = input.array::<$width>()?;
-                let id = match $endian {
-                    Endian::Little => <$value>::from_le_bytes(bytes),
-                    Endian::Big => <$value>::from_be_bytes(bytes),
+                    (<$value>::from_unsigned(number), $dialect.width(number))
+                } else {
+                    (Some(<$value>::get_fixed($endian, input)?), $width)
                 };
-                match known.iter().position(|other| *other == id) {
+                match known.iter().position(|other| Some(*other) == id) {
                     Some(found) => Ok(found),
-                    None => Err(input.rewind_fault(Fault::UNKNOWN_TYPE, $width)),
+                    None => Err(input.rewind_fault(Fault::UNKNOWN_TYPE, width)),
                 }
             }
         }
