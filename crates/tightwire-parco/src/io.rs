@@ -304,7 +304,6 @@ impl<R: Read> Decoder<R> {
         Ok((!self.was_empty || self.peek()?) && self.read_fingerprint()?)
     }
 
-    /// Returns the bytes of the last message.
     fn message(&self) -> &[u8] {
         &self.buffer.bytes()[..self.message]
     }
@@ -413,7 +412,6 @@ impl Buffer {
         if self.heap.is_empty() { &mut self.inline } else { &mut self.heap }
     }
 
-    /// Grows the buffer to this many bytes.
     fn grow(&mut self, size: usize) {
         if self.heap.is_empty() {
             // Cheaper than growing it, or zeroed memory. Messages are often read in many small steps.
@@ -661,7 +659,6 @@ impl<'s, 'a, 'de, F: crate::wire::Format, R: Read> crate::serde::de::Origin<'de>
     }
 }
 
-/// Reads a varint of several bytes.
 #[cold]
 #[inline(never)]
 fn long_varint<R: Read>(input: &mut StreamInput<'_, '_, R>) -> Result<u64, Fault> {

@@ -478,7 +478,6 @@ impl Context {
         context
     }
 
-    /// Returns the memory that may still be allocated.
     #[cfg(feature = "std")]
     pub(crate) fn available(&self) -> usize {
         self.state.available
@@ -491,7 +490,6 @@ impl Context {
     }
 }
 
-/// Reads a varint byte by byte.
 pub(crate) fn varint<I: Input>(input: &mut I) -> Result<u64, Fault> {
     let mut value = 0;
     for index in 0..10 {

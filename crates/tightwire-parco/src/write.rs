@@ -209,7 +209,6 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Remaining levels of nested structs.
     #[inline]
     pub(crate) fn levels(&self) -> Levels {
         self.levels
@@ -253,7 +252,6 @@ impl<'a> Writer<'a> {
         self.allocated = self.allocated.wrapping_add(bytes as u64);
     }
 
-    /// Returns the memory that was counted.
     #[cfg(feature = "std")]
     pub(crate) fn counted(&self) -> usize {
         usize::try_from(self.allocated).unwrap_or(usize::MAX)
@@ -658,7 +656,6 @@ pub(crate) fn to_vec(
     }
 }
 
-/// Encodes to the end of a vector.
 #[cfg(feature = "alloc")]
 #[inline(always)]
 pub(crate) fn append(
@@ -765,7 +762,6 @@ pub(crate) fn append_to_buf(
     Ok(())
 }
 
-/// Returns the slice as uninitialized memory.
 fn as_uninit(slice: &mut [u8]) -> &mut [MaybeUninit<u8>] {
     let len = slice.len();
     // SAFETY: the layout is the same, and a `Writer`, the only user, only writes initialized bytes.

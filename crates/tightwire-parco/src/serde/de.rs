@@ -16,7 +16,6 @@ use crate::text::text;
 use crate::wire::dialect::{get_char, get_number, get_wide, signed};
 use crate::wire::{Dialect, Format, Header as _, Order as _};
 
-/// Decodes a value.
 pub(super) fn get<'de, F: Format, T: Deserialize<'de>>(reader: &mut Reader<'_, 'de>) -> Result<T, Fault> {
     let whole = reader.rest();
     get_from(Slice::<F> { reader, whole, format: PhantomData }, whole.len())
@@ -48,7 +47,6 @@ pub(crate) trait Origin<'de> {
     /// Returns the bytes that were read since this position.
     fn since(&self, position: usize) -> &[u8];
 
-    /// Reads bytes.
     fn bytes(&mut self, len: usize) -> Result<Octets<'_, 'de>, Fault>;
 }
 
@@ -164,7 +162,6 @@ impl<'de, S: Origin<'de>> Source<S> {
         }
     }
 
-    /// Decodes a part of a value.
     #[inline]
     fn part<T>(
         &mut self,

@@ -16,7 +16,6 @@ use crate::wire::{
 };
 use crate::write::{Reserved, Writer};
 
-/// Encodes a value.
 pub(super) fn put<F: Format, T: Serialize + ?Sized>(value: &T, writer: &mut Writer<'_>) -> Result<(), Fault> {
     match value.serialize(Serializer::<F>(writer, PhantomData)) {
         Ok(()) => Ok(()),
@@ -24,7 +23,6 @@ pub(super) fn put<F: Format, T: Serialize + ?Sized>(value: &T, writer: &mut Writ
     }
 }
 
-/// Encodes a part of a value.
 #[inline]
 fn part<F: Format, T: Serialize + ?Sized>(
     value: &T,
@@ -258,7 +256,6 @@ struct Collection<'a, 'w, F> {
     writer: &'a mut Writer<'w>,
     /// The announced number of elements, or the place of the number.
     len: Result<usize, Reserved>,
-    /// Number of elements so far.
     count: usize,
     /// Whether the sizes of the elements are checked.
     is_checked: bool,

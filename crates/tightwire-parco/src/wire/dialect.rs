@@ -34,7 +34,9 @@ macro_rules! from_bytes {
         }
     };
 }
-pub(super) use {from_bytes, to_bytes};
+#[cfg(feature = "alloc")]
+pub(super) use from_bytes;
+pub(super) use to_bytes;
 
 /// How integers of more than one byte, characters, lengths and tags are encoded: as in this crate, or as in another library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -324,7 +326,6 @@ pub(crate) fn get_wide<O: Order>(input: &mut impl Input) -> Result<u128, Fault> 
     Ok(from_bytes!(O::ENDIAN, u128, bytes))
 }
 
-/// Reads a `char`.
 pub(crate) fn get_char<O: Order>(input: &mut impl Input) -> Result<char, Fault> {
     if O::DIALECT != Dialect::Native {
         return Char::<O>::read(input);
@@ -333,7 +334,6 @@ pub(crate) fn get_char<O: Order>(input: &mut impl Input) -> Result<char, Fault> 
     char::from_u32(number).ok_or_else(|| input.rewind_fault(Fault::INVALID_VALUE, 4))
 }
 
-/// Returns the encoded size of a tag.
 pub(super) const fn tag_width<O: Order>() -> usize {
     match O::DIALECT {
         Dialect::BincodeFixed => 4,
@@ -353,8 +353,7 @@ pub(super) fn put_tag<O: Order>(tag: u8, writer: &mut Writer<'_>) -> Result<(), 
     }
 }
 
-/// Writes a tag and the value after it.
-#[inline]
+#[inline(always)]
 pub(super) fn put_tagged<O: Order, W: Put<T>, T>(
     tag: u8,
     wire: &W,
@@ -376,7 +375,6 @@ pub(super) fn find_tag<O: Order, I: Input>(count: usize, input: &mut I) -> Resul
     }
 }
 
-/// Returns the schema of tags.
 #[cfg(feature = "alloc")]
 pub(super) fn tag_schema<O: Order>(context: &mut SchemaContext) -> Schema {
     if tag_width::<O>() == 1 { U8.schema(context) } else { U32::<O>::NEW.schema(context) }

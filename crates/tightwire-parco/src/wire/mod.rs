@@ -340,7 +340,6 @@ pub trait Wire {
     fn schema(&self, context: &mut SchemaContext) -> Schema;
 }
 
-/// Walks over `count` values one by one.
 #[inline]
 fn walk_each<W: Wire + ?Sized, I: Input>(wire: &W, count: usize, input: &mut I) -> Result<(), Fault> {
     let size = wire.min_size();

@@ -5,7 +5,9 @@ use alloc::vec::Vec;
 use core::marker::PhantomData;
 
 use super::adjust::Id;
-use super::dialect::{Dialect, Scalar as _, from_bytes, to_bytes};
+#[cfg(feature = "alloc")]
+use super::dialect::from_bytes;
+use super::dialect::{Dialect, Scalar as _, to_bytes};
 use super::{Endian, Get, Order, Put, StaticWire, Wire, walk_each};
 use crate::error::{ErrorKind, Exceeded, Fault, Limit, Segment};
 use crate::options::Levels;
