@@ -135,13 +135,14 @@ impl<M: Shape<Role>, Role> StaticWire for Message<M, Role> {
 impl<M: EncodeFields> Put<M> for Message<M, Encoding> {
     #[inline]
     fn put(&self, value: &M, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        writer.level(|writer| {
-            if M::EVOLVES {
-                writer.put_sized(|writer| value.put_fields(writer))
-            } else {
-                value.put_fields(writer)
-            }
-        })
+        writer.enter()?;
+        if M::EVOLVES {
+            writer.put_sized(|writer| value.put_fields(writer))?
+        } else {
+            value.put_fields(writer)?
+        }
+        writer.leave();
+        Ok(())
     }
 
     #[inline]

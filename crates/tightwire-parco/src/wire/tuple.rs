@@ -172,10 +172,13 @@ impl<A: StaticWire, B: StaticWire, O: Order> StaticWire for Either<A, B, O> {
 impl<T, E, A: Put<T>, B: Put<E>, O: Order> Put<Result<T, E>> for Either<A, B, O> {
     #[inline]
     fn put(&self, value: &Result<T, E>, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        writer.level(|writer| match value {
-            Ok(value) => put_tagged::<O, _, _>(0, &self.0, value, writer),
-            Err(value) => put_tagged::<O, _, _>(1, &self.1, value, writer),
-        })
+        writer.enter()?;
+        match value {
+            Ok(value) => put_tagged::<O, _, _>(0, &self.0, value, writer)?,
+            Err(value) => put_tagged::<O, _, _>(1, &self.1, value, writer)?,
+        }
+        writer.leave();
+        Ok(())
     }
 
     #[inline]
