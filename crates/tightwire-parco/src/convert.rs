@@ -2,6 +2,7 @@
 //!
 //! Each row of the tables below is a type, the type that it is converted to, and the wire type of both.
 
+use core::convert::identity;
 use core::marker::PhantomData;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 use core::num::{NonZero, Wrapping};
@@ -16,6 +17,7 @@ use crate::read::Reader;
 use crate::wire::logical::{self, Logical};
 use crate::wire::{
     Array, Bool, Either, Format, Get, I8, I16, I32, I64, Native, Order, Put, Skip, U8, U16, U32, U64, U128,
+    put_as,
 };
 #[cfg(any(feature = "glam", feature = "ordered-float"))]
 use crate::wire::{F32, F64};
@@ -47,17 +49,7 @@ macro_rules! converted {
         |$value:ident| $to:expr, |$from:pat_param| $back:expr
     ) => {
         $(#[$cfg])*
-        impl $(<$order: Order>)? Put<$type> for $wire {
-            #[inline]
-            fn put(&self, $value: &$type, writer: &mut Writer<'_>) -> Result<(), Fault> {
-                Put::<$other>::put(self, &$to, writer)
-            }
-
-            #[inline]
-            fn size(&self, $value: &$type, levels: Levels) -> Result<usize, Fault> {
-                Put::<$other>::size(self, &$to, levels)
-            }
-        }
+        put_as! { [$($order: Order)?] $type, $wire: |wire, $value| &identity::<$other>($to), wire; }
 
         $(#[$cfg])*
         impl $(<$order: Order>)? Get<'_, $type> for $wire {
@@ -176,17 +168,7 @@ impl<T: ?Sized, F: Format> DecodeAs<'_, F> for PhantomData<T> {
     type Wire = Skip<0>;
 }
 
-impl<T: ?Sized> Put<PhantomData<T>> for Skip<0> {
-    #[inline]
-    fn put(&self, _: &PhantomData<T>, _: &mut Writer<'_>) -> Result<(), Fault> {
-        Ok(())
-    }
-
-    #[inline]
-    fn size(&self, _: &PhantomData<T>, _: Levels) -> Result<usize, Fault> {
-        Ok(0)
-    }
-}
+put_as! { [T: ?Sized] PhantomData<T>, Skip<0>: |skip, _| &(), skip; }
 
 impl<T: ?Sized> Get<'_, PhantomData<T>> for Skip<0> {
     #[inline]

@@ -14,7 +14,7 @@ use crate::wire::logical::{self, Logical};
 use crate::wire::{
     Array, Blob, Bool, Bounded, Char, Either, F32, F64, Format, FromOctets, Get, I8, I16, I32, I64, Le, Map,
     Native, Octets, Opt, Pointer, Put, RangeBound, Skip, Slice, StaticWire, Str, TimeLocation, TimeUtc, U8,
-    U16, U32, U64, U128, Wrapped,
+    U16, U32, U64, U128, Wrapped, for_tuples,
 };
 
 /// Default wire type of a Rust type for encoding, with the byte order and headers of the format `F`.
@@ -212,7 +212,7 @@ impl<T: EncodeAs<Le, Wire: Bounded> + ?Sized> MaxSize for T {
     const MAX_SIZE: usize = <<T as EncodeAs<Le>>::Wire as Bounded>::MAX_SIZE;
 }
 
-/// Implements the traits for the formats that implement a trait.
+/// Implements the traits for types without parameters, in the formats that implement a trait.
 macro_rules! both {
     ($format:ident: $($(#[$cfg:meta])* $type:ty => $wire:ty;)*) => {$(
         $(#[$cfg])*
@@ -261,6 +261,26 @@ both! { Native:
     time::UtcDateTime => TimeUtc;
 }
 
+/// Implements the traits for types of parts that have a default wire type. After `;` there are other parameters, and after `where`
+/// the bounds of decoding.
+macro_rules! generic {
+    ($(
+        $(#[$cfg:meta])* [$($part:ident),* $(; $($other:tt)*)?] $type:ty => $wire:ty $(where [$($bounds:tt)*])?;
+    )*) => {$(
+        $(#[$cfg])*
+        impl<F: Format, $($part: EncodeAs<F>,)* $($($other)*)?> EncodeAs<F> for $type {
+            type Wire = $wire;
+        }
+
+        $(#[$cfg])*
+        impl<'de, F: Format, $($part: DecodeAs<'de, F>,)* $($($other)*)?> DecodeAs<'de, F> for $type
+        $(where $($bounds)*)?
+        {
+            type Wire = $wire;
+        }
+    )*};
+}
+
 macro_rules! encode {
     ($([$($generics:tt)*] $type:ty => $wire:ty;)*) => {$(
         impl<F: Format, $($generics)*> EncodeAs<F> for $type {
@@ -280,38 +300,41 @@ macro_rules! decode {
 #[cfg(feature = "alloc")]
 mod owned;
 
+generic! {
+    [T; const N: usize] [T; N] => Array<N, T::Wire>;
+    [T] Option<T> => Opt<T::Wire>;
+    [T, E] Result<T, E> => Either<T::Wire, E::Wire, F::Order>;
+    [T] Range<T> => (T::Wire, T::Wire);
+    [T] RangeInclusive<T> => (T::Wire, T::Wire);
+    [T] Bound<T> => RangeBound<T::Wire, F::Order>;
+    [T] RefCell<T> => Wrapped<T::Wire>;
+    [T] Reverse<T> => Wrapped<T::Wire>;
+    #[cfg(feature = "arrayvec")]
+    [; const N: usize] arrayvec::ArrayString<N> => Str<Max<N, F::Header>>;
+    #[cfg(feature = "arrayvec")]
+    [T; const N: usize] arrayvec::ArrayVec<T, N> => Slice<Max<N, F::Header>, T::Wire>;
+    #[cfg(feature = "heapless")]
+    [; const N: usize] heapless::String<N> => Str<Max<N, F::Header>>;
+    #[cfg(feature = "heapless")]
+    [T; const N: usize] heapless::Vec<T, N> => Slice<Max<N, F::Header>, T::Wire>;
+}
+
 encode! {
     [] str => Str<F::Header>;
     [] &str => Str<F::Header>;
     [T: EncodeAs<F>] [T] => Slice<F::Header, T::Wire>;
     [T: EncodeAs<F>] &[T] => Slice<F::Header, T::Wire>;
     [E: StaticWire, T] Seq<'_, E, T> => Slice<F::Header, E>;
-    [T: EncodeAs<F>, const N: usize] [T; N] => Array<N, T::Wire>;
-    [T: EncodeAs<F>] Option<T> => Opt<T::Wire>;
-    [T: EncodeAs<F>, E: EncodeAs<F>] Result<T, E> => Either<T::Wire, E::Wire, F::Order>;
-    [T: EncodeAs<F>] Range<T> => (T::Wire, T::Wire);
-    [T: EncodeAs<F>] RangeInclusive<T> => (T::Wire, T::Wire);
-    [T: EncodeAs<F>] Bound<T> => RangeBound<T::Wire, F::Order>;
     [K: StaticWire, V: StaticWire, A, B] Entries<'_, K, V, A, B> => Map<F::Header, K, V>;
     [T: EncodeAs<F>] &T => Pointer<T::Wire>;
     [T: EncodeAs<F> + Copy] Cell<T> => Wrapped<T::Wire>;
-    [T: EncodeAs<F>] RefCell<T> => Wrapped<T::Wire>;
-    [T: EncodeAs<F>] Reverse<T> => Wrapped<T::Wire>;
 }
 
 decode! {
     [] &'de str => Str<F::Header>;
     [] &'de [u8] => Blob<F::Header>;
     [E: StaticWire + Get<'de, T>, T] Seq<'de, E, T> => Slice<F::Header, E>;
-    [T: DecodeAs<'de, F>, const N: usize] [T; N] => Array<N, T::Wire>;
-    [T: DecodeAs<'de, F>] Option<T> => Opt<T::Wire>;
-    [T: DecodeAs<'de, F>, E: DecodeAs<'de, F>] Result<T, E> => Either<T::Wire, E::Wire, F::Order>;
     [T: DecodeAs<'de, F>] Cell<T> => Wrapped<T::Wire>;
-    [T: DecodeAs<'de, F>] RefCell<T> => Wrapped<T::Wire>;
-    [T: DecodeAs<'de, F>] Reverse<T> => Wrapped<T::Wire>;
-    [T: DecodeAs<'de, F>] Range<T> => (T::Wire, T::Wire);
-    [T: DecodeAs<'de, F>] RangeInclusive<T> => (T::Wire, T::Wire);
-    [T: DecodeAs<'de, F>] Bound<T> => RangeBound<T::Wire, F::Order>;
     [K: StaticWire + Get<'de, A>, V: StaticWire + Get<'de, B>, A, B] Entries<'de, K, V, A, B>
         => Map<F::Header, K, V>;
 }
@@ -324,52 +347,10 @@ impl<'de, F: Native, Z: FromOctets<'de>> DecodeAs<'de, F> for ZonedTimestamp<Z> 
     type Wire = TimeLocation;
 }
 
-#[cfg(feature = "arrayvec")]
-encode! {
-    [const N: usize] arrayvec::ArrayString<N> => Str<Max<N, F::Header>>;
-    [T: EncodeAs<F>, const N: usize] arrayvec::ArrayVec<T, N> => Slice<Max<N, F::Header>, T::Wire>;
-}
-
-#[cfg(feature = "arrayvec")]
-decode! {
-    [const N: usize] arrayvec::ArrayString<N> => Str<Max<N, F::Header>>;
-    [T: DecodeAs<'de, F>, const N: usize] arrayvec::ArrayVec<T, N> => Slice<Max<N, F::Header>, T::Wire>;
-}
-
-#[cfg(feature = "heapless")]
-encode! {
-    [const N: usize] heapless::String<N> => Str<Max<N, F::Header>>;
-    [T: EncodeAs<F>, const N: usize] heapless::Vec<T, N> => Slice<Max<N, F::Header>, T::Wire>;
-}
-
-#[cfg(feature = "heapless")]
-decode! {
-    [const N: usize] heapless::String<N> => Str<Max<N, F::Header>>;
-    [T: DecodeAs<'de, F>, const N: usize] heapless::Vec<T, N> => Slice<Max<N, F::Header>, T::Wire>;
-}
-
-macro_rules! tuples {
-    ($(($($type:ident),*);)*) => {
-        encode! { $([$($type: EncodeAs<F>),*] ($($type,)*) => ($($type::Wire,)*);)* }
-        decode! { $([$($type: DecodeAs<'de, F>),*] ($($type,)*) => ($($type::Wire,)*);)* }
+macro_rules! tuple {
+    ($($wire:ident $type:ident $index:tt $name:literal),*) => {
+        generic! { [$($type),*] ($($type,)*) => ($($type::Wire,)*); }
     };
 }
 
-tuples! {
-    (T0);
-    (T0, T1);
-    (T0, T1, T2);
-    (T0, T1, T2, T3);
-    (T0, T1, T2, T3, T4);
-    (T0, T1, T2, T3, T4, T5);
-    (T0, T1, T2, T3, T4, T5, T6);
-    (T0, T1, T2, T3, T4, T5, T6, T7);
-    (T0, T1, T2, T3, T4, T5, T6, T7, T8);
-    (T0, T1, T2, T3, T4, T5, T6, T7, T8, T9);
-    (T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10);
-    (T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11);
-    (T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12);
-    (T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13);
-    (T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13, T14);
-    (T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13, T14, T15);
-}
+for_tuples!(tuple);

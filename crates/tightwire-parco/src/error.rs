@@ -39,69 +39,52 @@ impl fmt::Display for Fault {
 
 impl core::error::Error for Fault {}
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-// In a `Result`, a shorter code would overlap a part of a pointer, which would then be moved in parts.
-#[repr(usize)]
-pub(crate) enum ErrorKind {
-    #[default]
-    UnexpectedEnd,
-    Overflow,
-    LengthOverflow,
-    Overlong,
-    InvalidBool,
-    InvalidUtf8,
-    InvalidLength,
-    InvalidValue,
-    StructEnd,
-    SchemaMismatch,
-    UnknownType,
-    AlreadyRegistered,
-    DuplicateKey,
-    WrongOrder,
-    TrailingBytes,
-    Limit,
-    Depth,
-    UnknownZone,
-    BufferFull,
-    Io,
-    NotSelfDescribing,
-    SkippedField,
-    Rejected,
-    Custom,
+macro_rules! kinds {
+    ($($(#[$attribute:meta])* $kind:ident = $text:literal;)*) => {
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        // In a `Result`, a shorter code would overlap a part of a pointer, which would then be moved in parts.
+        #[repr(usize)]
+        pub(crate) enum ErrorKind {
+            $($(#[$attribute])* $kind,)*
+        }
+
+        impl ErrorKind {
+            fn text(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $text,)*
+                }
+            }
+        }
+    };
 }
 
-impl ErrorKind {
-    fn text(self) -> &'static str {
-        match self {
-            Self::UnexpectedEnd => "the input ends inside a value",
-            Self::Overflow => "a value or length is out of range",
-            Self::LengthOverflow => "a length does not fit its header",
-            Self::Overlong => "a varint is longer than necessary",
-            Self::InvalidBool => "a flag is neither 0 nor 1",
-            Self::InvalidUtf8 => "text is not UTF-8",
-            Self::InvalidLength => "wrong number of elements",
-            Self::InvalidValue => "the bytes are not a valid value of the target type",
-            Self::StructEnd => "the length of a struct ends inside or before a required field",
-            Self::SchemaMismatch => "the fingerprint is that of another schema",
-            Self::UnknownType => "unknown id or type",
-            Self::AlreadyRegistered => "the id is already registered",
-            Self::DuplicateKey => "a map or set contains a key twice",
-            Self::WrongOrder => "a map or set is not in canonical order",
-            Self::TrailingBytes => "bytes follow the value",
-            Self::Limit => "a limit is exceeded",
-            Self::Depth => "structs are nested too deeply",
-            Self::UnknownZone => "unknown time zone",
-            Self::BufferFull => "the buffer is too small",
-            Self::Io => "input or output failed",
-            Self::NotSelfDescribing => {
-                "the type can only be decoded from a self-describing format (it calls `deserialize_any` or similar, as \
-                 flattened, untagged and tagged types do)"
-            }
-            Self::SkippedField => "a field is skipped, but a message contains every field",
-            Self::Rejected => "the `Serialize` implementation failed",
-            Self::Custom => "the message is rejected",
-        }
-    }
+kinds! {
+    #[default]
+    UnexpectedEnd = "the input ends inside a value";
+    Overflow = "a value or length is out of range";
+    LengthOverflow = "a length does not fit its header";
+    Overlong = "a varint is longer than necessary";
+    InvalidBool = "a flag is neither 0 nor 1";
+    InvalidUtf8 = "text is not UTF-8";
+    InvalidLength = "wrong number of elements";
+    InvalidValue = "the bytes are not a valid value of the target type";
+    StructEnd = "the length of a struct ends inside or before a required field";
+    SchemaMismatch = "the fingerprint is that of another schema";
+    UnknownType = "unknown id or type";
+    AlreadyRegistered = "the id is already registered";
+    DuplicateKey = "a map or set contains a key twice";
+    WrongOrder = "a map or set is not in canonical order";
+    TrailingBytes = "bytes follow the value";
+    Limit = "a limit is exceeded";
+    Depth = "structs are nested too deeply";
+    UnknownZone = "unknown time zone";
+    BufferFull = "the buffer is too small";
+    Io = "input or output failed";
+    NotSelfDescribing = "the type can only be decoded from a self-describing format (it calls `deserialize_any` or similar, as \
+        flattened, untagged and tagged types do)";
+    SkippedField = "a field is skipped, but a message contains every field";
+    Rejected = "the `Serialize` implementation failed";
+    Custom = "the message is rejected";
 }
 
 /// A limit in the text of an error.

@@ -5,6 +5,8 @@ mod parts;
 
 use alloc::vec::Vec;
 use core::fmt;
+#[cfg(feature = "serde")]
+use core::marker::PhantomData;
 use std::io::{self, Read, Write};
 
 use crate::default_wire::{Decode, DecodeAs, DecodeOwned, Encode};
@@ -302,7 +304,6 @@ impl<R: Read> Decoder<R> {
         Ok((!self.was_empty || self.peek()?) && self.read_fingerprint()?)
     }
 
-    /// Returns the bytes of the last message.
     fn message(&self) -> &[u8] {
         &self.buffer.bytes()[..self.message]
     }
@@ -343,7 +344,8 @@ impl<R: Read> Decoder<R> {
     pub(crate) fn decode_serde<F: crate::wire::Format, T: serde::de::DeserializeOwned>(
         &mut self,
     ) -> Result<T, Error> {
-        let decoded = self.read(|input| crate::serde::de::get_from::<F, T>(input, CHUNK))?;
+        let decoded =
+            self.read(|input| crate::serde::de::get_from(Formatted::<F, _>(input, PhantomData), CHUNK))?;
         decoded.ok_or_else(|| Error::at(ErrorKind::UnexpectedEnd, 0))
     }
 
@@ -410,7 +412,6 @@ impl Buffer {
         if self.heap.is_empty() { &mut self.inline } else { &mut self.heap }
     }
 
-    /// Grows the buffer to this many bytes.
     fn grow(&mut self, size: usize) {
         if self.heap.is_empty() {
             // Cheaper than growing it, or zeroed memory. Messages are often read in many small steps.
@@ -625,33 +626,39 @@ impl<R: Read> Input for StreamInput<'_, '_, R> {
     }
 }
 
+/// A stream of values of serde types in the format `F`.
 #[cfg(feature = "serde")]
-impl<'s, 'a, 'de, R: Read> crate::serde::de::Origin<'de> for &mut StreamInput<'s, 'a, R> {
+struct Formatted<F, I>(I, PhantomData<F>);
+
+#[cfg(feature = "serde")]
+impl<'s, 'a, 'de, F: crate::wire::Format, R: Read> crate::serde::de::Origin<'de>
+    for Formatted<F, &mut StreamInput<'s, 'a, R>>
+{
+    type Format = F;
     type Input = StreamInput<'s, 'a, R>;
 
     #[inline]
     fn input(&mut self) -> &mut StreamInput<'s, 'a, R> {
-        self
+        self.0
     }
 
     #[inline]
     fn position(&self) -> usize {
-        self.offset
+        self.0.offset
     }
 
     fn since(&self, position: usize) -> &[u8] {
-        &self.source.decoder.buffer.bytes()[position..self.offset]
+        &self.0.source.decoder.buffer.bytes()[position..self.0.offset]
     }
 
     #[inline]
     fn bytes(&mut self, len: usize) -> Result<crate::serde::de::Octets<'_, 'de>, Fault> {
-        let start = self.offset;
-        self.skip(len)?;
-        Ok(crate::serde::de::Octets::Buffered(&self.source.decoder.buffer.bytes()[start..self.offset]))
+        let start = self.0.offset;
+        self.0.skip(len)?;
+        Ok(crate::serde::de::Octets::Buffered(&self.0.source.decoder.buffer.bytes()[start..self.0.offset]))
     }
 }
 
-/// Reads a varint of several bytes.
 #[cold]
 #[inline(never)]
 fn long_varint<R: Read>(input: &mut StreamInput<'_, '_, R>) -> Result<u64, Fault> {

@@ -66,6 +66,27 @@ impl<'de> KeyOrder<'de> {
     }
 }
 
+/// Reads the contents of a struct, which is a level of nesting.
+#[inline(always)]
+pub(crate) fn level<I: Input, T>(
+    input: &mut I,
+    read: impl FnOnce(&mut I) -> Result<T, Fault>,
+) -> Result<T, Fault> {
+    input.enter()?;
+    let value = read(input)?;
+    input.leave();
+    Ok(value)
+}
+
+/// Walks over a struct, which is a level of nesting and a part of the message that is complete or not.
+#[inline(always)]
+pub(crate) fn walk_level<I: Input>(
+    input: &mut I,
+    mut walk: impl FnMut(&mut I) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    input.walk_parts(1, |input, _| level(input, &mut walk))
+}
+
 /// Checks that a key can follow the last one in the canonical mode.
 ///
 /// # Errors
@@ -457,7 +478,6 @@ impl Context {
         context
     }
 
-    /// Returns the memory that may still be allocated.
     #[cfg(feature = "std")]
     pub(crate) fn available(&self) -> usize {
         self.state.available
@@ -470,7 +490,6 @@ impl Context {
     }
 }
 
-/// Reads a varint byte by byte.
 pub(crate) fn varint<I: Input>(input: &mut I) -> Result<u64, Fault> {
     let mut value = 0;
     for index in 0..10 {

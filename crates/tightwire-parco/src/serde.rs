@@ -95,7 +95,7 @@ use serde::{Deserialize, Serialize};
 pub use self::codec::SerdeCodec;
 use crate::error::{Error, ErrorKind, Exceeded, Fault, Limit, Segment};
 use crate::options::{Levels, Limits, Options};
-use crate::read::{Context, Input, Reader};
+use crate::read::{Context, Input, Reader, level};
 use crate::schema::{Schema, SchemaContext};
 use crate::wire::adjust::structure;
 use crate::wire::{Blob, Format, Get, Header as _, Le, Put, StaticWire, Varint, Wire, sized};
@@ -352,11 +352,10 @@ impl Wire for Serde {
     }
 
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
-        input.enter()?;
-        let len = Varint::length(input)?;
-        input.skip(len)?;
-        input.leave();
-        Ok(())
+        level(input, |input| {
+            let len = Varint::length(input)?;
+            input.skip(len)
+        })
     }
 
     fn schema(&self, context: &mut SchemaContext) -> Schema {
@@ -370,10 +369,7 @@ impl StaticWire for Serde {
 
 impl<T: Serialize + ?Sized> Put<T> for Serde {
     fn put(&self, value: &T, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        writer.enter()?;
-        writer.put_sized(|writer| ser::put::<Le, T>(value, writer))?;
-        writer.leave();
-        Ok(())
+        writer.level(|writer| writer.put_sized(|writer| ser::put::<Le, T>(value, writer)))
     }
 
     fn size(&self, value: &T, levels: Levels) -> Result<usize, Fault> {
@@ -386,18 +382,17 @@ impl<T: Serialize + ?Sized> Put<T> for Serde {
 
 impl<'de, T: Deserialize<'de>> Get<'de, T> for Serde {
     fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<T, Fault> {
-        reader.enter()?;
-        let len = Varint::length(reader)?;
-        reader.expect(len)?;
-        let start = reader.rest();
-        let value = de::get::<Le, T>(reader)?;
-        match (start.len() - reader.rest().len()).cmp(&len) {
-            Ordering::Less => return Err(Fault(ErrorKind::TrailingBytes)),
-            Ordering::Equal => {}
-            Ordering::Greater => return Err(reader.fail_at(start, Fault::INVALID_VALUE)),
-        }
-        reader.leave();
-        Ok(value)
+        level(reader, |reader| {
+            let len = Varint::length(reader)?;
+            reader.expect(len)?;
+            let start = reader.rest();
+            let value = de::get::<Le, T>(reader)?;
+            match (start.len() - reader.rest().len()).cmp(&len) {
+                Ordering::Less => Err(Fault(ErrorKind::TrailingBytes)),
+                Ordering::Equal => Ok(value),
+                Ordering::Greater => Err(reader.fail_at(start, Fault::INVALID_VALUE)),
+            }
+        })
     }
 }
 

@@ -168,6 +168,19 @@ instants! {
     i64: |instant| (*instant).into(), |nanos| Ok(nanos);
     i128: |instant| *instant, |nanos| Ok(nanos.into());
     Timestamp: |instant| instant.0.into(), |nanos| Ok(Self(nanos));
+    // A `Duration` has 64-bit seconds, so its nanoseconds fit into 128 bits.
+    #[cfg(feature = "std")]
+    SystemTime: |instant| match instant.duration_since(Self::UNIX_EPOCH) {
+        Ok(after) => after.as_nanos() as i128,
+        Err(before) => -(before.duration().as_nanos() as i128),
+    }, |nanos| {
+        let distance = Duration::from_nanos(nanos.unsigned_abs());
+        let time = match nanos {
+            ..0 => Self::UNIX_EPOCH.checked_sub(distance),
+            _ => Self::UNIX_EPOCH.checked_add(distance),
+        };
+        time.ok_or(Fault::INVALID_VALUE)
+    };
     #[cfg(feature = "jiff")]
     ::jiff1::Timestamp: |instant| instant.as_nanosecond(),
         |nanos| Self::from_nanosecond(nanos.into()).map_err(|_| Fault::INVALID_VALUE);
@@ -186,32 +199,6 @@ impl<Z> ToNanos for ZonedTimestamp<Z> {
     #[inline]
     fn to_nanos(&self) -> i128 {
         self.at.to_nanos()
-    }
-}
-
-#[cfg(feature = "std")]
-impl ToNanos for SystemTime {
-    #[inline]
-    fn to_nanos(&self) -> i128 {
-        // A `Duration` has 64-bit seconds, so its nanoseconds fit into 128 bits.
-        match self.duration_since(Self::UNIX_EPOCH) {
-            Ok(after) => after.as_nanos() as i128,
-            Err(before) => -(before.duration().as_nanos() as i128),
-        }
-    }
-}
-
-#[cfg(feature = "std")]
-impl FromNanos for SystemTime {
-    #[inline]
-    fn from_nanos(nanos: i64) -> Result<Self, Fault> {
-        let distance = Duration::from_nanos(nanos.unsigned_abs());
-        let time = if nanos < 0 {
-            Self::UNIX_EPOCH.checked_sub(distance)
-        } else {
-            Self::UNIX_EPOCH.checked_add(distance)
-        };
-        time.ok_or(Fault::INVALID_VALUE)
     }
 }
 

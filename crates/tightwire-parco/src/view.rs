@@ -11,7 +11,7 @@ use crate::options::{ElementSize, Levels, Limits, Mode, Options};
 use crate::read::{Context, Input, KeyOrder, Reader};
 #[cfg(feature = "alloc")]
 use crate::schema::{Schema, SchemaContext};
-use crate::wire::{Get, Header, Map, Put, Slice, StaticWire, Wire, both};
+use crate::wire::{Get, Header, Map, Put, Slice, StaticWire, Wire, both, put_as};
 use crate::write::Writer;
 
 /// Context for bytes that were already validated: no limits except `levels`, which sufficed when they were validated.
@@ -344,19 +344,7 @@ impl<'de, H: Header, E: StaticWire, T> Put<Seq<'de, E, T>> for Slice<H, E> {
     }
 }
 
-/// Copies the bytes of the view. Rejects views decoded with [`Mode::Compat`], which may contain bytes that no encoder
-/// writes, and with [`Options::canonical`] those decoded without it.
-impl<'de, H, K, V, A, B> Put<Entries<'de, K, V, A, B>> for Map<H, K, V>
-where
-    H: Header,
-    K: StaticWire,
-    V: StaticWire,
-{
-    fn put(&self, Entries(view): &Entries<'de, K, V, A, B>, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        Slice::<H, Entry<K, V>>::NEW.put(view, writer)
-    }
-
-    fn size(&self, Entries(view): &Entries<'de, K, V, A, B>, levels: Levels) -> Result<usize, Fault> {
-        Slice::<H, Entry<K, V>>::NEW.size(view, levels)
-    }
+put_as! {
+    ['de, H: Header, K: StaticWire, V: StaticWire, A, B] Entries<'de, K, V, A, B>, Map<H, K, V>: |_map, entries|
+        &entries.0, Slice::<H, Entry<K, V>>::NEW;
 }

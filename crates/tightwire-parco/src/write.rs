@@ -200,7 +200,15 @@ impl<'a> Writer<'a> {
         self.levels.0 += 1;
     }
 
-    /// Remaining levels of nested structs.
+    /// Writes the contents of a struct, which is a level of nesting.
+    #[inline(always)]
+    pub(crate) fn level(&mut self, put: impl FnOnce(&mut Self) -> Result<(), Fault>) -> Result<(), Fault> {
+        self.enter()?;
+        put(self)?;
+        self.leave();
+        Ok(())
+    }
+
     #[inline]
     pub(crate) fn levels(&self) -> Levels {
         self.levels
@@ -244,7 +252,6 @@ impl<'a> Writer<'a> {
         self.allocated = self.allocated.wrapping_add(bytes as u64);
     }
 
-    /// Returns the memory that was counted.
     #[cfg(feature = "std")]
     pub(crate) fn counted(&self) -> usize {
         usize::try_from(self.allocated).unwrap_or(usize::MAX)
@@ -649,7 +656,6 @@ pub(crate) fn to_vec(
     }
 }
 
-/// Encodes to the end of a vector.
 #[cfg(feature = "alloc")]
 #[inline(always)]
 pub(crate) fn append(
@@ -756,7 +762,6 @@ pub(crate) fn append_to_buf(
     Ok(())
 }
 
-/// Returns the slice as uninitialized memory.
 fn as_uninit(slice: &mut [u8]) -> &mut [MaybeUninit<u8>] {
     let len = slice.len();
     // SAFETY: the layout is the same, and a `Writer`, the only user, only writes initialized bytes.

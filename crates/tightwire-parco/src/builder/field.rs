@@ -10,7 +10,7 @@ use crate::error::{Fault, Segment};
 use crate::options::Levels;
 use crate::read::{Input, Reader};
 use crate::schema::{Schema, SchemaContext};
-use crate::wire::{Get, Put, Wire, both};
+use crate::wire::{Get, Put, Wire, both, put_as, same_wire};
 use crate::write::Writer;
 
 /// A field: its wire type, its getter and its setter, each `()` if there is none.
@@ -71,49 +71,12 @@ impl<W, G, S, K> Field<W, G, S, K> {
     }
 }
 
-impl<M, W, G, S, T, V> Put<M> for Field<W, G, S, ByValue<V>>
-where
-    W: Put<T>,
-    G: Fn(&M) -> T,
-{
-    #[inline(always)]
-    fn put(&self, model: &M, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        self.wire.put(&(self.getter)(model), writer)
-    }
-
-    #[inline(always)]
-    fn size(&self, model: &M, levels: Levels) -> Result<usize, Fault> {
-        self.wire.size(&(self.getter)(model), levels)
-    }
-}
-
-impl<M, W, G, S, T, V> Put<M> for Field<W, G, S, ByRef<V>>
-where
-    W: Put<T>,
-    G: for<'a> Fn(&'a M) -> &'a T,
-    T: ?Sized,
-{
-    #[inline(always)]
-    fn put(&self, model: &M, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        self.wire.put((self.getter)(model), writer)
-    }
-
-    #[inline(always)]
-    fn size(&self, model: &M, levels: Levels) -> Result<usize, Fault> {
-        self.wire.size((self.getter)(model), levels)
-    }
-}
-
-impl<M, W: Put<()>> Put<M> for Field<W, (), (), Reserved> {
-    #[inline(always)]
-    fn put(&self, _: &M, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        self.wire.put(&(), writer)
-    }
-
-    #[inline(always)]
-    fn size(&self, _: &M, levels: Levels) -> Result<usize, Fault> {
-        self.wire.size(&(), levels)
-    }
+put_as! {
+    [M, W: Put<T>, G: Fn(&M) -> T, S, T, V] M, Field<W, G, S, ByValue<V>>: |field, model|
+        &(field.getter)(model), field.wire;
+    [M, W: Put<T>, G: for<'a> Fn(&'a M) -> &'a T, S, T: ?Sized, V] M, Field<W, G, S, ByRef<V>>: |field, model|
+        (field.getter)(model), field.wire;
+    [M, W: Put<()>] M, Field<W, (), (), Reserved>: |field, _| &(), field.wire;
 }
 
 macro_rules! setters {
@@ -142,26 +105,7 @@ impl<'de, M, W: Get<'de, ()>> GetFields<'de, M> for Field<W, (), (), Reserved> {
     }
 }
 
-impl<W: Wire, G, S, K> Wire for Field<W, G, S, K> {
-    #[inline(always)]
-    fn min_size(&self) -> usize {
-        self.wire.min_size()
-    }
-
-    #[inline(always)]
-    fn fixed_size(&self) -> Option<usize> {
-        self.wire.fixed_size()
-    }
-
-    #[inline(always)]
-    fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
-        self.wire.walk(input)
-    }
-
-    fn schema(&self, context: &mut SchemaContext) -> Schema {
-        self.wire.schema(context)
-    }
-}
+same_wire! { [W: Wire, G, S, K] Field<W, G, S, K>: |field| field.wire }
 
 impl<W, G, S, K> fmt::Debug for Field<W, G, S, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

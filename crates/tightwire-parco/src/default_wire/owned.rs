@@ -7,8 +7,8 @@ use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-#[cfg(feature = "std")]
-use std::collections::{HashMap, HashSet};
+#[cfg(any(feature = "hashbrown", feature = "indexmap", feature = "std"))]
+use core::hash::{BuildHasher, Hash};
 #[cfg(feature = "std")]
 use std::path::{Path, PathBuf};
 
@@ -33,75 +33,54 @@ both! { Format:
     PathBuf => Str<F::Header>;
 }
 
+generic! {
+    [T] Vec<T> => Slice<F::Header, T::Wire>;
+    [T] Box<[T]> => Slice<F::Header, T::Wire>;
+    [T] Rc<[T]> => Slice<F::Header, T::Wire>;
+    [T] Arc<[T]> => Slice<F::Header, T::Wire>;
+    [T] LinkedList<T> => Slice<F::Header, T::Wire>;
+    [T] BinaryHeap<T> => Slice<F::Header, T::Wire> where [T: Ord];
+    [T] VecDeque<T> => Slice<F::Header, T::Wire>;
+    [T] BTreeSet<T> => Slice<F::Header, T::Wire> where [T: Ord];
+    [K, V] BTreeMap<K, V> => Map<F::Header, K::Wire, V::Wire> where [K: Ord];
+    [T] Box<T> => Pointer<T::Wire>;
+    [T] Rc<T> => Pointer<T::Wire>;
+    [T] Arc<T> => Pointer<T::Wire>;
+    #[cfg(feature = "std")]
+    [T] std::sync::Mutex<T> => Wrapped<T::Wire>;
+    #[cfg(feature = "std")]
+    [T] std::sync::RwLock<T> => Wrapped<T::Wire>;
+}
+
 encode! {
     [] Cow<'_, str> => Str<F::Header>;
     [] Cow<'_, [u8]> => Blob<F::Header>;
-    [T: EncodeAs<F>] Vec<T> => Slice<F::Header, T::Wire>;
-    [T: EncodeAs<F>] Box<[T]> => Slice<F::Header, T::Wire>;
-    [T: EncodeAs<F>] Rc<[T]> => Slice<F::Header, T::Wire>;
-    [T: EncodeAs<F>] Arc<[T]> => Slice<F::Header, T::Wire>;
-    [T: EncodeAs<F>] LinkedList<T> => Slice<F::Header, T::Wire>;
-    [T: EncodeAs<F>] BinaryHeap<T> => Slice<F::Header, T::Wire>;
-    [T: EncodeAs<F>] VecDeque<T> => Slice<F::Header, T::Wire>;
-    [T: EncodeAs<F>] BTreeSet<T> => Slice<F::Header, T::Wire>;
-    [K: EncodeAs<F>, V: EncodeAs<F>] BTreeMap<K, V> => Map<F::Header, K::Wire, V::Wire>;
-    [T: EncodeAs<F>] Box<T> => Pointer<T::Wire>;
-    [T: EncodeAs<F>] Rc<T> => Pointer<T::Wire>;
-    [T: EncodeAs<F>] Arc<T> => Pointer<T::Wire>;
     [T: EncodeAs<F> + Clone] Cow<'_, T> => Pointer<T::Wire>;
 }
 
 decode! {
     [] Cow<'de, str> => Str<F::Header>;
     [] Cow<'de, [u8]> => Blob<F::Header>;
-    [T: DecodeAs<'de, F>] Vec<T> => Slice<F::Header, T::Wire>;
-    [T: DecodeAs<'de, F>] Box<[T]> => Slice<F::Header, T::Wire>;
-    [T: DecodeAs<'de, F>] Rc<[T]> => Slice<F::Header, T::Wire>;
-    [T: DecodeAs<'de, F>] Arc<[T]> => Slice<F::Header, T::Wire>;
-    [T: DecodeAs<'de, F>] LinkedList<T> => Slice<F::Header, T::Wire>;
-    [T: DecodeAs<'de, F> + Ord] BinaryHeap<T> => Slice<F::Header, T::Wire>;
-    [T: DecodeAs<'de, F>] VecDeque<T> => Slice<F::Header, T::Wire>;
-    [T: DecodeAs<'de, F> + Ord] BTreeSet<T> => Slice<F::Header, T::Wire>;
-    [K: DecodeAs<'de, F> + Ord, V: DecodeAs<'de, F>] BTreeMap<K, V> => Map<F::Header, K::Wire, V::Wire>;
-    [T: DecodeAs<'de, F>] Box<T> => Pointer<T::Wire>;
-    [T: DecodeAs<'de, F>] Rc<T> => Pointer<T::Wire>;
-    [T: DecodeAs<'de, F>] Arc<T> => Pointer<T::Wire>;
     [T: DecodeAs<'de, F> + Clone] Cow<'_, T> => Pointer<T::Wire>;
 }
 
-#[cfg(feature = "indexmap")]
-encode! {
-    [K: EncodeAs<F>, V: EncodeAs<F>, S] indexmap::IndexMap<K, V, S> => Map<F::Header, K::Wire, V::Wire>;
-    [T: EncodeAs<F>, S] indexmap::IndexSet<T, S> => Slice<F::Header, T::Wire>;
-}
-
-#[cfg(feature = "indexmap")]
-decode! {
-    [
-        K: DecodeAs<'de, F> + Eq + core::hash::Hash,
-        V: DecodeAs<'de, F>,
-        S: core::hash::BuildHasher + Default
-    ] indexmap::IndexMap<K, V, S> => Map<F::Header, K::Wire, V::Wire>;
-    [T: DecodeAs<'de, F> + Eq + core::hash::Hash, S: core::hash::BuildHasher + Default]
-        indexmap::IndexSet<T, S> => Slice<F::Header, T::Wire>;
+/// Implements the traits for a map and a set of hashed keys.
+#[cfg(any(feature = "hashbrown", feature = "indexmap", feature = "std"))]
+macro_rules! hashed {
+    ($map:ident, $set:ident in $($path:tt)*) => {generic! {
+        [K, V; S] $($path)*::$map<K, V, S> => Map<F::Header, K::Wire, V::Wire>
+            where [K: Eq + Hash, S: BuildHasher + Default];
+        [T; S] $($path)*::$set<T, S> => Slice<F::Header, T::Wire>
+            where [T: Eq + Hash, S: BuildHasher + Default];
+    }};
 }
 
 #[cfg(feature = "hashbrown")]
-encode! {
-    [K: EncodeAs<F>, V: EncodeAs<F>, S] hashbrown::HashMap<K, V, S> => Map<F::Header, K::Wire, V::Wire>;
-    [T: EncodeAs<F>, S] hashbrown::HashSet<T, S> => Slice<F::Header, T::Wire>;
-}
-
-#[cfg(feature = "hashbrown")]
-decode! {
-    [
-        K: DecodeAs<'de, F> + Eq + core::hash::Hash,
-        V: DecodeAs<'de, F>,
-        S: core::hash::BuildHasher + Default
-    ] hashbrown::HashMap<K, V, S> => Map<F::Header, K::Wire, V::Wire>;
-    [T: DecodeAs<'de, F> + Eq + core::hash::Hash, S: core::hash::BuildHasher + Default]
-        hashbrown::HashSet<T, S> => Slice<F::Header, T::Wire>;
-}
+hashed!(HashMap, HashSet in hashbrown);
+#[cfg(feature = "indexmap")]
+hashed!(IndexMap, IndexSet in indexmap);
+#[cfg(feature = "std")]
+hashed!(HashMap, HashSet in std::collections);
 
 #[cfg(feature = "smallvec")]
 encode! {
@@ -117,24 +96,11 @@ decode! {
 
 #[cfg(feature = "std")]
 encode! {
-    [T: EncodeAs<F>] std::sync::Mutex<T> => Wrapped<T::Wire>;
-    [T: EncodeAs<F>] std::sync::RwLock<T> => Wrapped<T::Wire>;
     [] Path => Str<F::Header>;
     [] &Path => Str<F::Header>;
-    [K: EncodeAs<F>, V: EncodeAs<F>, S] HashMap<K, V, S> => Map<F::Header, K::Wire, V::Wire>;
-    [T: EncodeAs<F>, S] HashSet<T, S> => Slice<F::Header, T::Wire>;
 }
 
 #[cfg(feature = "std")]
 decode! {
-    [T: DecodeAs<'de, F>] std::sync::Mutex<T> => Wrapped<T::Wire>;
-    [T: DecodeAs<'de, F>] std::sync::RwLock<T> => Wrapped<T::Wire>;
     [] &'de Path => Str<F::Header>;
-    [
-        K: DecodeAs<'de, F> + Eq + core::hash::Hash,
-        V: DecodeAs<'de, F>,
-        S: core::hash::BuildHasher + Default
-    ] HashMap<K, V, S> => Map<F::Header, K::Wire, V::Wire>;
-    [T: DecodeAs<'de, F> + Eq + core::hash::Hash, S: core::hash::BuildHasher + Default]
-        HashSet<T, S> => Slice<F::Header, T::Wire>;
 }

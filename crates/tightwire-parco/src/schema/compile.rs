@@ -47,7 +47,6 @@ pub(super) type Index = usize;
 
 #[derive(Clone, Debug)]
 pub(super) struct Node {
-    /// Minimum encoded size.
     pub(super) min_size: usize,
     /// Encoded size if it is always the same.
     pub(super) fixed_size: Option<usize>,
@@ -119,7 +118,6 @@ impl Length {
         }
     }
 
-    /// Returns the minimum width.
     pub(super) fn min_width(self) -> usize {
         match self {
             Self::Number(number, _) => number.width(),
@@ -127,7 +125,6 @@ impl Length {
         }
     }
 
-    /// Returns the width of the header of this length.
     pub(super) fn width(self, len: usize) -> usize {
         match self {
             Self::Number(number, _) => number.width(),

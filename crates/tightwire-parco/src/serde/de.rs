@@ -16,27 +16,27 @@ use crate::text::text;
 use crate::wire::dialect::{get_char, get_number, get_wide, signed};
 use crate::wire::{Dialect, Format, Header as _, Order as _};
 
-/// Decodes a value.
 pub(super) fn get<'de, F: Format, T: Deserialize<'de>>(reader: &mut Reader<'_, 'de>) -> Result<T, Fault> {
     let whole = reader.rest();
-    get_from::<F, T>(Slice { reader, whole }, whole.len())
+    get_from(Slice::<F> { reader, whole, format: PhantomData }, whole.len())
 }
 
 /// Decodes a value. Size hints promise at most `unpromised` elements.
-pub(crate) fn get_from<'de, F: Format, T: Deserialize<'de>>(
+pub(crate) fn get_from<'de, T: Deserialize<'de>>(
     origin: impl Origin<'de>,
     unpromised: usize,
 ) -> Result<T, Fault> {
     let start = origin.position();
-    let mut source = Source { unpromised, origin: As::<F, _>(origin, PhantomData) };
+    let mut source = Source { unpromised, origin };
     T::deserialize(Deserializer(&mut source)).map_err(|failure| {
         let failure = source.locate(start, failure, None);
         failure.explain(|message| source.input().state_mut().trace.explain(message))
     })
 }
 
-/// A slice or stream that values are decoded from.
+/// A slice or stream that values are decoded from, in a format.
 pub(crate) trait Origin<'de> {
+    type Format: Format;
     type Input: Input;
 
     fn input(&mut self) -> &mut Self::Input;
@@ -47,47 +47,11 @@ pub(crate) trait Origin<'de> {
     /// Returns the bytes that were read since this position.
     fn since(&self, position: usize) -> &[u8];
 
-    /// Reads bytes.
     fn bytes(&mut self, len: usize) -> Result<Octets<'_, 'de>, Fault>;
 }
 
-/// An origin of values in a format.
-trait Formatted<'de>: Origin<'de> {
-    type Format: Format;
-}
-
-/// An origin of values in the format `F`.
-struct As<F, S>(S, PhantomData<F>);
-
-impl<'de, F: Format, S: Origin<'de>> Formatted<'de> for As<F, S> {
-    type Format = F;
-}
-
-impl<'de, F, S: Origin<'de>> Origin<'de> for As<F, S> {
-    type Input = S::Input;
-
-    #[inline]
-    fn input(&mut self) -> &mut S::Input {
-        self.0.input()
-    }
-
-    #[inline]
-    fn position(&self) -> usize {
-        self.0.position()
-    }
-
-    fn since(&self, position: usize) -> &[u8] {
-        self.0.since(position)
-    }
-
-    #[inline]
-    fn bytes(&mut self, len: usize) -> Result<Octets<'_, 'de>, Fault> {
-        self.0.bytes(len)
-    }
-}
-
 /// The byte order of an origin, and its encoding of numbers.
-type OrderOf<'de, S> = <<S as Formatted<'de>>::Format as Format>::Order;
+type OrderOf<'de, S> = <<S as Origin<'de>>::Format as Format>::Order;
 
 /// Bytes of a string or blob: a part of the message, or a copy in the buffer of a stream.
 pub(crate) enum Octets<'s, 'de> {
@@ -97,12 +61,14 @@ pub(crate) enum Octets<'s, 'de> {
     Buffered(&'s [u8]),
 }
 
-struct Slice<'r, 'c, 'de> {
+struct Slice<'r, 'c, 'de, F> {
     reader: &'r mut Reader<'c, 'de>,
     whole: &'de [u8],
+    format: PhantomData<F>,
 }
 
-impl<'c, 'de> Origin<'de> for Slice<'_, 'c, 'de> {
+impl<'c, 'de, F: Format> Origin<'de> for Slice<'_, 'c, 'de, F> {
+    type Format = F;
     type Input = Reader<'c, 'de>;
 
     #[inline]
@@ -133,7 +99,7 @@ struct Source<S> {
     unpromised: usize,
 }
 
-impl<'de, S: Formatted<'de>> Source<S> {
+impl<'de, S: Origin<'de>> Source<S> {
     #[inline]
     fn input(&mut self) -> &mut S::Input {
         self.origin.input()
@@ -196,7 +162,6 @@ impl<'de, S: Formatted<'de>> Source<S> {
         }
     }
 
-    /// Decodes a part of a value.
     #[inline]
     fn part<T>(
         &mut self,
@@ -268,146 +233,83 @@ impl<'de, S: Formatted<'de>> Source<S> {
 
 struct Deserializer<'a, S>(&'a mut Source<S>);
 
+/// Methods that read a value from a source and pass it to a visitor.
+macro_rules! methods {
+    ($([$($argument:ident: $type:ty),*] $method:ident => |$source:ident, $visitor:ident| $value:expr;)*) => {$(
+        #[inline]
+        fn $method<V: Visitor<'de>>(self, $($argument: $type,)* $visitor: V) -> Result<V::Value, Failure> {
+            let $source = self.0;
+            $value
+        }
+    )*};
+}
+
 /// Methods that read a number.
 macro_rules! numbers {
-    ($($method:ident, $visit:ident: $number:ty;)*) => {$(
-        #[inline]
-        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
-            visitor.$visit(get_number::<OrderOf<'de, S>, $number>(self.0.input())?)
-        }
-    )*};
+    ($($method:ident, $visit:ident;)*) => {
+        methods! { $([] $method => |source, visitor| visitor.$visit(get_number::<OrderOf<'de, S>, _>(source.input())?);)* }
+    };
 }
 
-/// Methods for types that only a self-describing format can decode.
-macro_rules! unsupported {
-    ($($method:ident)*) => {$(
-        fn $method<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Failure> {
-            Err(Fault(ErrorKind::NotSelfDescribing).into())
-        }
-    )*};
-}
-
-impl<'de, S: Formatted<'de>> de::Deserializer<'de> for Deserializer<'_, S> {
+impl<'de, S: Origin<'de>> de::Deserializer<'de> for Deserializer<'_, S> {
     type Error = Failure;
 
     numbers! {
-        deserialize_u8, visit_u8: u8;
-        deserialize_i8, visit_i8: i8;
-        deserialize_u16, visit_u16: u16;
-        deserialize_i16, visit_i16: i16;
-        deserialize_u32, visit_u32: u32;
-        deserialize_i32, visit_i32: i32;
-        deserialize_u64, visit_u64: u64;
-        deserialize_i64, visit_i64: i64;
-        deserialize_f32, visit_f32: f32;
-        deserialize_f64, visit_f64: f64;
+        deserialize_u8, visit_u8;
+        deserialize_i8, visit_i8;
+        deserialize_u16, visit_u16;
+        deserialize_i16, visit_i16;
+        deserialize_u32, visit_u32;
+        deserialize_i32, visit_i32;
+        deserialize_u64, visit_u64;
+        deserialize_i64, visit_i64;
+        deserialize_f32, visit_f32;
+        deserialize_f64, visit_f64;
     }
 
-    fn deserialize_u128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
-        visitor.visit_u128(get_wide::<OrderOf<'de, S>>(self.0.input())?)
+    methods! {
+        [] deserialize_u128 => |source, visitor| visitor.visit_u128(get_wide::<OrderOf<'de, S>>(source.input())?);
+        [] deserialize_i128 => |source, visitor| {
+            visitor.visit_i128(signed::<OrderOf<'de, S>>(get_wide::<OrderOf<'de, S>>(source.input())?))
+        };
+        [] deserialize_bool => |source, visitor| visitor.visit_bool(source.input().flag()?);
+        [] deserialize_char => |source, visitor| visitor.visit_char(get_char::<OrderOf<'de, S>>(source.input())?);
+        [] deserialize_str => |source, visitor| source.text(false, visitor);
+        [] deserialize_string => |source, visitor| source.text(true, visitor);
+        [] deserialize_bytes => |source, visitor| source.bytes(false, visitor);
+        [] deserialize_byte_buf => |source, visitor| source.bytes(true, visitor);
+        [] deserialize_option => |source, visitor| if source.input().flag()? {
+            source.level(|source| visitor.visit_some(Deserializer(source)))
+        } else {
+            visitor.visit_none()
+        };
+        [] deserialize_unit => |_source, visitor| visitor.visit_unit();
+        [_name: &'static str] deserialize_unit_struct => |source, visitor| source.level(|_| visitor.visit_unit());
+        [_name: &'static str] deserialize_newtype_struct => |source, visitor| source.level(|source| {
+            source.part(|| Some(position(0)), |source| visitor.visit_newtype_struct(Deserializer(source)))
+        });
+        [] deserialize_seq => |source, visitor| source.collection(|elements| visitor.visit_seq(elements));
+        [] deserialize_map => |source, visitor| source.collection(|elements| visitor.visit_map(elements));
+        [len: usize] deserialize_tuple => |source, visitor| {
+            source.level(|source| source.parts(visitor, len, Names::Indices))
+        };
+        [_name: &'static str, len: usize] deserialize_tuple_struct => |source, visitor| {
+            source.level(|source| source.parts(visitor, len, Names::Positions))
+        };
+        [_name: &'static str, fields: &'static [&'static str]] deserialize_struct => |source, visitor| {
+            source.level(|source| source.parts(visitor, fields.len(), Names::Fields(fields)))
+        };
+        [_name: &'static str, names: &'static [&'static str]] deserialize_enum => |source, visitor| {
+            source.level(|source| visitor.visit_enum(Enum { source, names }))
+        };
+        // Only a self-describing format can decode these types.
+        [] deserialize_any => |_source, _visitor| Err(Fault(ErrorKind::NotSelfDescribing).into());
+        [] deserialize_ignored_any => |_source, _visitor| Err(Fault(ErrorKind::NotSelfDescribing).into());
+        [] deserialize_identifier => |_source, _visitor| Err(Fault(ErrorKind::NotSelfDescribing).into());
     }
-
-    fn deserialize_i128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
-        visitor.visit_i128(signed::<OrderOf<'de, S>>(get_wide::<OrderOf<'de, S>>(self.0.input())?))
-    }
-
-    unsupported! { deserialize_any deserialize_ignored_any deserialize_identifier }
 
     fn is_human_readable(&self) -> bool {
         false
-    }
-
-    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
-        visitor.visit_bool(self.0.input().flag()?)
-    }
-
-    fn deserialize_char<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
-        visitor.visit_char(get_char::<OrderOf<'de, S>>(self.0.input())?)
-    }
-
-    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
-        self.0.text(false, visitor)
-    }
-
-    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
-        self.0.text(true, visitor)
-    }
-
-    fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
-        self.0.bytes(false, visitor)
-    }
-
-    fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
-        self.0.bytes(true, visitor)
-    }
-
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
-        if self.0.input().flag()? {
-            self.0.level(|source| visitor.visit_some(Deserializer(source)))
-        } else {
-            visitor.visit_none()
-        }
-    }
-
-    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
-        visitor.visit_unit()
-    }
-
-    fn deserialize_unit_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, Failure> {
-        self.0.level(|_| visitor.visit_unit())
-    }
-
-    fn deserialize_newtype_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, Failure> {
-        self.0.level(|source| {
-            source.part(|| Some(position(0)), |source| visitor.visit_newtype_struct(Deserializer(source)))
-        })
-    }
-
-    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
-        self.0.collection(|elements| visitor.visit_seq(elements))
-    }
-
-    fn deserialize_tuple<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, Failure> {
-        self.0.level(|source| source.parts(visitor, len, Names::Indices))
-    }
-
-    fn deserialize_tuple_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        len: usize,
-        visitor: V,
-    ) -> Result<V::Value, Failure> {
-        self.0.level(|source| source.parts(visitor, len, Names::Positions))
-    }
-
-    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
-        self.0.collection(|elements| visitor.visit_map(elements))
-    }
-
-    fn deserialize_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        fields: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, Failure> {
-        self.0.level(|source| source.parts(visitor, fields.len(), Names::Fields(fields)))
-    }
-
-    fn deserialize_enum<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        names: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, Failure> {
-        self.0.level(|source| visitor.visit_enum(Enum { source, names }))
     }
 }
 
@@ -439,7 +341,7 @@ struct Parts<'a, S> {
     names: Names,
 }
 
-impl<'de, S: Formatted<'de>> de::SeqAccess<'de> for Parts<'_, S> {
+impl<'de, S: Origin<'de>> de::SeqAccess<'de> for Parts<'_, S> {
     type Error = Failure;
 
     #[inline]
@@ -484,7 +386,7 @@ enum Keys {
     Sorted(Vec<u8>),
 }
 
-impl<'de, S: Formatted<'de>> Elements<'_, 'de, S> {
+impl<'de, S: Origin<'de>> Elements<'_, 'de, S> {
     /// Starts the next element and returns its index.
     #[inline]
     fn start(&mut self) -> Result<Option<usize>, Failure> {
@@ -543,7 +445,7 @@ impl<'de, S: Formatted<'de>> Elements<'_, 'de, S> {
     }
 }
 
-impl<'de, S: Formatted<'de>> de::SeqAccess<'de> for &mut Elements<'_, 'de, S> {
+impl<'de, S: Origin<'de>> de::SeqAccess<'de> for &mut Elements<'_, 'de, S> {
     type Error = Failure;
 
     #[inline]
@@ -557,7 +459,7 @@ impl<'de, S: Formatted<'de>> de::SeqAccess<'de> for &mut Elements<'_, 'de, S> {
     }
 }
 
-impl<'de, S: Formatted<'de>> de::MapAccess<'de> for &mut Elements<'_, 'de, S> {
+impl<'de, S: Origin<'de>> de::MapAccess<'de> for &mut Elements<'_, 'de, S> {
     type Error = Failure;
 
     #[inline]
@@ -584,7 +486,7 @@ struct Enum<'a, S> {
     names: &'static [&'static str],
 }
 
-impl<'a, 'de, S: Formatted<'de>> de::EnumAccess<'de> for Enum<'a, S> {
+impl<'a, 'de, S: Origin<'de>> de::EnumAccess<'de> for Enum<'a, S> {
     type Error = Failure;
     type Variant = Variant<'a, S>;
 
@@ -616,13 +518,13 @@ struct Variant<'a, S> {
 impl<'a, S> Variant<'a, S> {
     fn get<'de, T>(self, decode: impl FnOnce(&mut Source<S>) -> Result<T, Failure>) -> Result<T, Failure>
     where
-        S: Formatted<'de>,
+        S: Origin<'de>,
     {
         self.source.part(|| self.name.map(Segment::Field), decode)
     }
 }
 
-impl<'de, S: Formatted<'de>> de::VariantAccess<'de> for Variant<'_, S> {
+impl<'de, S: Origin<'de>> de::VariantAccess<'de> for Variant<'_, S> {
     type Error = Failure;
 
     fn unit_variant(self) -> Result<(), Failure> {

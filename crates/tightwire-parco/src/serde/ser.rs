@@ -16,7 +16,6 @@ use crate::wire::{
 };
 use crate::write::{Reserved, Writer};
 
-/// Encodes a value.
 pub(super) fn put<F: Format, T: Serialize + ?Sized>(value: &T, writer: &mut Writer<'_>) -> Result<(), Fault> {
     match value.serialize(Serializer::<F>(writer, PhantomData)) {
         Ok(()) => Ok(()),
@@ -24,7 +23,6 @@ pub(super) fn put<F: Format, T: Serialize + ?Sized>(value: &T, writer: &mut Writ
     }
 }
 
-/// Encodes a part of a value.
 #[inline]
 fn part<F: Format, T: Serialize + ?Sized>(
     value: &T,
@@ -163,7 +161,7 @@ impl<'a, 'w, F: Format> ser::Serializer for Serializer<'a, 'w, F> {
     }
 
     fn serialize_unit_struct(self, _: &'static str) -> Result<(), Failure> {
-        ser::SerializeTuple::end(self.parts(0, None)?)
+        self.parts(0, None)?.end()
     }
 
     fn serialize_unit_variant(
@@ -172,7 +170,7 @@ impl<'a, 'w, F: Format> ser::Serializer for Serializer<'a, 'w, F> {
         index: u32,
         variant: &'static str,
     ) -> Result<(), Failure> {
-        ser::SerializeTuple::end(self.parts(0, Some((index, variant)))?)
+        self.parts(0, Some((index, variant)))?.end()
     }
 
     fn serialize_newtype_struct<T: Serialize + ?Sized>(
@@ -182,7 +180,7 @@ impl<'a, 'w, F: Format> ser::Serializer for Serializer<'a, 'w, F> {
     ) -> Result<(), Failure> {
         let mut parts = self.parts(1, None)?;
         parts.put(value, position)?;
-        ser::SerializeTuple::end(parts)
+        parts.end()
     }
 
     fn serialize_newtype_variant<T: Serialize + ?Sized>(
@@ -194,7 +192,7 @@ impl<'a, 'w, F: Format> ser::Serializer for Serializer<'a, 'w, F> {
     ) -> Result<(), Failure> {
         let parts = self.parts(0, Some((index, variant)))?;
         part::<F, _>(value, parts.writer, || Segment::Field(variant))?;
-        ser::SerializeTuple::end(parts)
+        parts.end()
     }
 
     fn serialize_seq(self, len: Option<usize>) -> Result<Self::SerializeSeq, Failure> {
@@ -258,7 +256,6 @@ struct Collection<'a, 'w, F> {
     writer: &'a mut Writer<'w>,
     /// The announced number of elements, or the place of the number.
     len: Result<usize, Reserved>,
-    /// Number of elements so far.
     count: usize,
     /// Whether the sizes of the elements are checked.
     is_checked: bool,
@@ -390,9 +387,12 @@ impl<F: Format> Parts<'_, '_, F> {
         failure
     }
 
-    fn skip(&mut self, name: &'static str) -> Failure {
-        let fault = self.writer.locate(Fault(ErrorKind::SkippedField), Segment::Field(name));
-        self.within_variant(fault.into())
+    fn end(self) -> Result<(), Failure> {
+        if self.index != self.len {
+            return Err(Fault::INVALID_LENGTH.into());
+        }
+        self.writer.leave();
+        Ok(())
     }
 }
 
@@ -406,84 +406,64 @@ impl<F: Format> ser::SerializeTuple for Parts<'_, '_, F> {
     }
 
     fn end(self) -> Result<(), Failure> {
-        if self.index != self.len {
-            return Err(Fault::INVALID_LENGTH.into());
+        self.end()
+    }
+}
+
+/// Implements the traits of tuple structs and variants, whose fields have no names.
+macro_rules! positional {
+    ($($trait:ident)*) => {$(
+        impl<F: Format> ser::$trait for Parts<'_, '_, F> {
+            type Ok = ();
+            type Error = Failure;
+
+            fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Failure> {
+                self.put(value, position)
+            }
+
+            fn end(self) -> Result<(), Failure> {
+                self.end()
+            }
         }
-        self.writer.leave();
-        Ok(())
-    }
+    )*};
 }
 
-impl<F: Format> ser::SerializeTupleStruct for Parts<'_, '_, F> {
-    type Ok = ();
-    type Error = Failure;
+positional! { SerializeTupleStruct SerializeTupleVariant }
 
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Failure> {
-        self.put(value, position)
-    }
+/// Implements the traits of structs and variants with named fields. The first field of a tagged struct is a literal.
+macro_rules! named {
+    ($($trait:ident, $is_tagged:literal;)*) => {$(
+        impl<F: Format> ser::$trait for Parts<'_, '_, F> {
+            type Ok = ();
+            type Error = Failure;
 
-    fn end(self) -> Result<(), Failure> {
-        ser::SerializeTuple::end(self)
-    }
-}
+            #[inline]
+            fn serialize_field<T: Serialize + ?Sized>(
+                &mut self,
+                name: &'static str,
+                value: &T,
+            ) -> Result<(), Failure> {
+                if $is_tagged && self.index == 0 && is_literal::<T>() {
+                    return Err(Fault(ErrorKind::NotSelfDescribing).into());
+                }
+                self.put(value, |_| Segment::Field(name))
+            }
 
-impl<F: Format> ser::SerializeTupleVariant for Parts<'_, '_, F> {
-    type Ok = ();
-    type Error = Failure;
+            fn skip_field(&mut self, name: &'static str) -> Result<(), Failure> {
+                let fault = self.writer.locate(Fault(ErrorKind::SkippedField), Segment::Field(name));
+                Err(self.within_variant(fault.into()))
+            }
 
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Failure> {
-        self.put(value, position)
-    }
-
-    fn end(self) -> Result<(), Failure> {
-        ser::SerializeTuple::end(self)
-    }
-}
-
-impl<F: Format> ser::SerializeStruct for Parts<'_, '_, F> {
-    type Ok = ();
-    type Error = Failure;
-
-    #[inline]
-    fn serialize_field<T: Serialize + ?Sized>(
-        &mut self,
-        name: &'static str,
-        value: &T,
-    ) -> Result<(), Failure> {
-        if self.index == 0 && is_literal::<T>() {
-            return Err(Fault(ErrorKind::NotSelfDescribing).into());
+            fn end(self) -> Result<(), Failure> {
+                self.end()
+            }
         }
-        self.put(value, |_| Segment::Field(name))
-    }
-
-    fn skip_field(&mut self, name: &'static str) -> Result<(), Failure> {
-        Err(self.skip(name))
-    }
-
-    fn end(self) -> Result<(), Failure> {
-        ser::SerializeTuple::end(self)
-    }
+    )*};
 }
 
-impl<F: Format> ser::SerializeStructVariant for Parts<'_, '_, F> {
-    type Ok = ();
-    type Error = Failure;
-
-    fn serialize_field<T: Serialize + ?Sized>(
-        &mut self,
-        name: &'static str,
-        value: &T,
-    ) -> Result<(), Failure> {
-        self.put(value, |_| Segment::Field(name))
-    }
-
-    fn skip_field(&mut self, name: &'static str) -> Result<(), Failure> {
-        Err(self.skip(name))
-    }
-
-    fn end(self) -> Result<(), Failure> {
-        ser::SerializeTuple::end(self)
-    }
+named! {
+    SerializeStruct, true;
+    SerializeStructVariant, false;
 }
 
 impl ser::Error for Failure {

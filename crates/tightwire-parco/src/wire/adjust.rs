@@ -179,30 +179,12 @@ wires! {
 }
 
 macro_rules! tuple_order {
-    ($($wire:ident),*) => {
-        #[diagnostic::do_not_recommend]
-        impl<O, $($wire: WithOrder<O>),*> WithOrder<O> for ($($wire,)*) {
-            type Wire = ($($wire::Wire,)*);
-        }
+    ($($wire:ident $type:ident $index:tt $name:literal),*) => {
+        wires! { [O, $($wire: WithOrder<O>),*] ($($wire,)*): WithOrder<O> => ($($wire::Wire,)*); }
     };
 }
 
-tuple_order!(A);
-tuple_order!(A, B);
-tuple_order!(A, B, C);
-tuple_order!(A, B, C, D);
-tuple_order!(A, B, C, D, E);
-tuple_order!(A, B, C, D, E, F);
-tuple_order!(A, B, C, D, E, F, G);
-tuple_order!(A, B, C, D, E, F, G, H);
-tuple_order!(A, B, C, D, E, F, G, H, I);
-tuple_order!(A, B, C, D, E, F, G, H, I, J);
-tuple_order!(A, B, C, D, E, F, G, H, I, J, K);
-tuple_order!(A, B, C, D, E, F, G, H, I, J, K, L);
-tuple_order!(A, B, C, D, E, F, G, H, I, J, K, L, M);
-tuple_order!(A, B, C, D, E, F, G, H, I, J, K, L, M, N);
-tuple_order!(A, B, C, D, E, F, G, H, I, J, K, L, M, N, P);
-tuple_order!(A, B, C, D, E, F, G, H, I, J, K, L, M, N, P, Q);
+for_tuples!(tuple_order);
 
 /// Returns the schema of a struct with these fields.
 #[cfg(feature = "alloc")]

@@ -92,30 +92,13 @@ bounded! {
     [M: BoundedFields] Message<M, Encoding> = message::<M>();
 }
 
-macro_rules! tuples {
-    ($($($wire:ident)*;)*) => {
-        bounded! { $([$($wire: Bounded),*] ($($wire,)*) = 0 $(+ $wire::MAX_SIZE)*;)* }
+macro_rules! tuple {
+    ($($wire:ident $type:ident $index:tt $name:literal),*) => {
+        bounded! { [$($wire: Bounded),*] ($($wire,)*) = 0 $(+ $wire::MAX_SIZE)*; }
     };
 }
 
-tuples! {
-    A;
-    A B;
-    A B C;
-    A B C D;
-    A B C D E;
-    A B C D E F;
-    A B C D E F G;
-    A B C D E F G H;
-    A B C D E F G H I;
-    A B C D E F G H I J;
-    A B C D E F G H I J K;
-    A B C D E F G H I J K L;
-    A B C D E F G H I J K L M;
-    A B C D E F G H I J K L M N;
-    A B C D E F G H I J K L M N P;
-    A B C D E F G H I J K L M N P Q;
-}
+for_tuples!(tuple);
 
 /// Implements [`BoundedHeader`] for headers, if they are short, and for their maxima.
 macro_rules! headers {

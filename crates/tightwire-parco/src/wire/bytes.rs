@@ -62,12 +62,28 @@ pub trait FromOctets<'de>: Sized {
 }
 
 macro_rules! octets {
-    ($([$($generics:tt)*] $type:ty: |$value:ident| $bytes:expr;)*) => {$(
+    ($($(#[$cfg:meta])* [$($generics:tt)*] $type:ty: |$value:ident| $bytes:expr;)*) => {$(
+        $(#[$cfg])*
         impl<$($generics)*> Octets for $type {
             #[inline]
             fn octets(&self) -> &[u8] {
                 let $value = self;
                 $bytes
+            }
+        }
+    )*};
+}
+
+/// Implements [`FromOctets`]: whether a value owns its bytes, and how it is made.
+macro_rules! from_octets {
+    ($($(#[$cfg:meta])* [$($generics:tt)*] $type:ty: $owned:literal, |$bytes:ident| $value:expr;)*) => {$(
+        $(#[$cfg])*
+        impl<'de, $($generics)*> FromOctets<'de> for $type {
+            const OWNED: bool = $owned;
+
+            #[inline]
+            fn from_octets($bytes: &'de [u8]) -> Result<Self, Fault> {
+                $value
             }
         }
     )*};
@@ -82,22 +98,9 @@ octets! {
     [T: Octets + ?Sized] &T: |value| (**value).octets();
 }
 
-impl<'de> FromOctets<'de> for &'de str {
-    const OWNED: bool = false;
-
-    #[inline]
-    fn from_octets(bytes: &'de [u8]) -> Result<Self, Fault> {
-        text(bytes)
-    }
-}
-
-impl<'de> FromOctets<'de> for &'de [u8] {
-    const OWNED: bool = false;
-
-    #[inline]
-    fn from_octets(bytes: &'de [u8]) -> Result<Self, Fault> {
-        Ok(bytes)
-    }
+from_octets! {
+    [] &'de str: false, |bytes| text(bytes);
+    [] &'de [u8]: false, |bytes| Ok(bytes);
 }
 
 /// Implements the traits for strings and bytes of fixed capacity. More bytes fail with
@@ -107,15 +110,12 @@ macro_rules! fixed_capacity {
     ($($type:ty: |$value:ident| $octets:expr, |$bytes:ident| $contents:expr, $extend:ident;)*) => {$(
         octets! { [const N: usize] $type: |$value| $octets; }
 
-        impl<const N: usize> FromOctets<'_> for $type {
-            const OWNED: bool = false;
-
-            #[inline]
-            fn from_octets($bytes: &[u8]) -> Result<Self, Fault> {
+        from_octets! {
+            [const N: usize] $type: false, |$bytes| {
                 let mut value = Self::new();
                 value.$extend($contents).map_err(|_| Fault::INVALID_LENGTH)?;
                 Ok(value)
-            }
+            };
         }
     )*};
 }

@@ -16,7 +16,7 @@ use crate::schema::{Schema, SchemaContext};
 use crate::write::Writer;
 
 /// Returns the bytes of a number in a byte order.
-macro_rules! ordered {
+macro_rules! to_bytes {
     ($endian:expr, $number:expr) => {
         match $endian {
             Endian::Little => ($number).to_le_bytes(),
@@ -24,6 +24,19 @@ macro_rules! ordered {
         }
     };
 }
+
+/// Returns the number with these bytes in a byte order.
+macro_rules! from_bytes {
+    ($endian:expr, $number:ty, $bytes:expr) => {
+        match $endian {
+            Endian::Little => <$number>::from_le_bytes($bytes),
+            Endian::Big => <$number>::from_be_bytes($bytes),
+        }
+    };
+}
+#[cfg(feature = "alloc")]
+pub(super) use from_bytes;
+pub(super) use to_bytes;
 
 /// How integers of more than one byte, characters, lengths and tags are encoded: as in this crate, or as in another library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,11 +152,11 @@ impl Dialect {
             (_, 0..=250) => header[0] = len as u8,
             (_, 251..=0xffff) => {
                 header[0] = 251;
-                header[1..3].copy_from_slice(&ordered!(endian, len as u16));
+                header[1..3].copy_from_slice(&to_bytes!(endian, len as u16));
             }
             _ => {
                 header[0] = 252;
-                header[1..5].copy_from_slice(&ordered!(endian, len as u32));
+                header[1..5].copy_from_slice(&to_bytes!(endian, len as u32));
             }
         }
         header
@@ -155,15 +168,15 @@ impl Dialect {
             (Self::BincodeVariable, 0..=250) => writer.array([number as u8]),
             (Self::BincodeVariable, 251..=0xffff) => {
                 writer.array([251]);
-                writer.array(ordered!(endian, number as u16));
+                writer.array(to_bytes!(endian, number as u16));
             }
             (Self::BincodeVariable, 0x1_0000..=0xffff_ffff) => {
                 writer.array([252]);
-                writer.array(ordered!(endian, number as u32));
+                writer.array(to_bytes!(endian, number as u32));
             }
             (Self::BincodeVariable, _) => {
                 writer.array([253]);
-                writer.array(ordered!(endian, number));
+                writer.array(to_bytes!(endian, number));
             }
             _ => Varint::write(number, writer),
         }
@@ -201,10 +214,7 @@ fn marked<I: Input>(endian: Endian, input: &mut I) -> Result<(u128, usize), Faul
     macro_rules! read {
         ($number:ty) => {{
             let bytes = input.array().map_err(|fault| input.rewind_fault(fault, 1))?;
-            match endian {
-                Endian::Little => <$number>::from_le_bytes(bytes).into(),
-                Endian::Big => <$number>::from_be_bytes(bytes).into(),
-            }
+            from_bytes!(endian, $number, bytes).into()
         }};
     }
     let [first] = input.array::<1>()?;
@@ -232,7 +242,7 @@ pub(crate) trait Scalar: Copy {
 
     fn from_unsigned(number: u64) -> Option<Self>;
 
-    #[cfg(feature = "serde")]
+    /// Reads the encoding of fixed width.
     fn get_fixed<I: Input>(endian: Endian, input: &mut I) -> Result<Self, Fault>;
 }
 
@@ -242,14 +252,10 @@ macro_rules! scalars {
             #[cfg(feature = "serde")]
             const IS_VARIABLE: bool = $is_variable;
 
-            #[cfg(feature = "serde")]
-            #[inline]
+            #[inline(always)]
             fn get_fixed<I: Input>(endian: Endian, input: &mut I) -> Result<Self, Fault> {
                 let bytes = input.array()?;
-                Ok(match endian {
-                    Endian::Little => Self::from_le_bytes(bytes),
-                    Endian::Big => Self::from_be_bytes(bytes),
-                })
+                Ok(from_bytes!(endian, Self, bytes))
             }
 
             #[inline]
@@ -306,7 +312,7 @@ pub(crate) fn put_wide<O: Order>(number: u128, writer: &mut Writer<'_>) {
     if O::DIALECT.is_variable() {
         U128::<O>::write(number, writer);
     } else {
-        writer.array(ordered!(O::ENDIAN, number));
+        writer.array(to_bytes!(O::ENDIAN, number));
     }
 }
 
@@ -317,26 +323,17 @@ pub(crate) fn get_wide<O: Order>(input: &mut impl Input) -> Result<u128, Fault> 
         return U128::<O>::read(input);
     }
     let bytes = input.array()?;
-    Ok(match O::ENDIAN {
-        Endian::Little => u128::from_le_bytes(bytes),
-        Endian::Big => u128::from_be_bytes(bytes),
-    })
+    Ok(from_bytes!(O::ENDIAN, u128, bytes))
 }
 
-/// Reads a `char`.
 pub(crate) fn get_char<O: Order>(input: &mut impl Input) -> Result<char, Fault> {
     if O::DIALECT != Dialect::Native {
         return Char::<O>::read(input);
     }
-    let bytes = input.array()?;
-    let number = match O::ENDIAN {
-        Endian::Little => u32::from_le_bytes(bytes),
-        Endian::Big => u32::from_be_bytes(bytes),
-    };
+    let number = u32::get_fixed(O::ENDIAN, input)?;
     char::from_u32(number).ok_or_else(|| input.rewind_fault(Fault::INVALID_VALUE, 4))
 }
 
-/// Returns the encoded size of a tag.
 pub(super) const fn tag_width<O: Order>() -> usize {
     match O::DIALECT {
         Dialect::BincodeFixed => 4,
@@ -356,6 +353,17 @@ pub(super) fn put_tag<O: Order>(tag: u8, writer: &mut Writer<'_>) -> Result<(), 
     }
 }
 
+#[inline(always)]
+pub(super) fn put_tagged<O: Order, W: Put<T>, T>(
+    tag: u8,
+    wire: &W,
+    value: &T,
+    writer: &mut Writer<'_>,
+) -> Result<(), Fault> {
+    put_tag::<O>(tag, writer)?;
+    wire.put(value, writer)
+}
+
 /// Reads the tag of a type with this number of alternatives.
 #[inline]
 pub(super) fn find_tag<O: Order, I: Input>(count: usize, input: &mut I) -> Result<usize, Fault> {
@@ -367,7 +375,6 @@ pub(super) fn find_tag<O: Order, I: Input>(count: usize, input: &mut I) -> Resul
     }
 }
 
-/// Returns the schema of tags.
 #[cfg(feature = "alloc")]
 pub(super) fn tag_schema<O: Order>(context: &mut SchemaContext) -> Schema {
     if tag_width::<O>() == 1 { U8.schema(context) } else { U32::<O>::NEW.schema(context) }
@@ -496,7 +503,7 @@ impl<O: Order> U128<O> {
             (dialect, Ok(number)) => dialect.write(O::ENDIAN, number, writer),
             (Dialect::BincodeVariable, _) => {
                 writer.array([254]);
-                writer.array(ordered!(O::ENDIAN, number));
+                writer.array(to_bytes!(O::ENDIAN, number));
             }
             _ => {
                 let mut rest = number;
@@ -592,18 +599,8 @@ impl<O: Order> Get<'_, u128> for U128<O> {
     }
 }
 
-/// The integer is encoded as an unsigned one: in two's complement if the width is fixed, and otherwise as zigzag.
-impl<O: Order> Put<i128> for U128<O> {
-    #[inline]
-    fn put(&self, value: &i128, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        Put::<u128>::put(self, &unsigned::<O>(*value), writer)
-    }
-
-    #[inline]
-    fn size(&self, value: &i128, levels: Levels) -> Result<usize, Fault> {
-        Put::<u128>::size(self, &unsigned::<O>(*value), levels)
-    }
-}
+// The integer is encoded as an unsigned one: in two's complement if the width is fixed, and otherwise as zigzag.
+put_as! { [O: Order] i128, U128<O>: |wire, value| &unsigned::<O>(*value), wire; }
 
 impl<O: Order> Get<'_, i128> for U128<O> {
     #[inline]

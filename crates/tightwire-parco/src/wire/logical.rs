@@ -1,7 +1,5 @@
 //! Logical types: the meaning of a value, beside its wire type.
 
-#[cfg(feature = "alloc")]
-use alloc::boxed::Box;
 use core::fmt;
 use core::marker::PhantomData;
 
@@ -91,55 +89,15 @@ impl<L: LogicalType, W: fmt::Debug> fmt::Debug for Logical<L, W> {
     }
 }
 
-impl<L: LogicalType, W: Wire> Wire for Logical<L, W> {
-    same_sizes!(|logical| logical.0);
-
-    #[inline]
-    fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
-        self.0.walk(input)
-    }
-
-    #[inline]
-    fn walk_all<I: Input>(&self, count: usize, input: &mut I) -> Result<(), Fault> {
-        self.0.walk_all(count, input)
-    }
-
-    #[cfg(feature = "alloc")]
-    fn schema(&self, context: &mut SchemaContext) -> Schema {
-        Schema::Logical { name: L::NAME.into(), inner: self.0.schema(context).into() }
-    }
+same_wire! {
+    [L: LogicalType, W: Wire] Logical<L, W>: |logical| logical.0,
+        |inner| Schema::Logical { name: L::NAME.into(), inner: inner.into() }
 }
 
 impl<L: LogicalType, W: StaticWire> StaticWire for Logical<L, W> {
     const NEW: Self = Self(W::NEW, PhantomData);
 }
 
-impl<T: ?Sized, L: LogicalType, W: Put<T>> Put<T> for Logical<L, W> {
-    #[inline(always)]
-    fn put(&self, value: &T, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        self.0.put(value, writer)
-    }
+put_as! { [T: ?Sized, L: LogicalType, W: Put<T>] T, Logical<L, W>: |logical, value| value, logical.0; }
 
-    #[inline(always)]
-    fn size(&self, value: &T, levels: Levels) -> Result<usize, Fault> {
-        self.0.size(value, levels)
-    }
-}
-
-impl<'de, T, L: LogicalType, W: Get<'de, T>> Get<'de, T> for Logical<L, W> {
-    #[inline(always)]
-    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<T, Fault> {
-        self.0.get(reader)
-    }
-
-    #[cfg(feature = "alloc")]
-    #[inline]
-    fn get_boxed(&self, reader: &mut Reader<'_, 'de>) -> Result<Box<T>, Fault> {
-        self.0.get_boxed(reader)
-    }
-
-    #[inline(always)]
-    fn get_into(&self, reader: &mut Reader<'_, 'de>, value: &mut T) -> Result<(), Fault> {
-        self.0.get_into(reader, value)
-    }
-}
+same_get! { [L: LogicalType, W: Wire] Logical<L, W>, W }

@@ -188,17 +188,4 @@ impl<H: Header, K: StaticWire, V: StaticWire> StaticWire for SortedMap<H, K, V> 
     const NEW: Self = Self(Map::NEW);
 }
 
-impl<'de, T, H: Header, K: Wire, V: Wire> Get<'de, T> for SortedMap<H, K, V>
-where
-    Map<H, K, V>: Get<'de, T>,
-{
-    #[inline]
-    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<T, Fault> {
-        self.0.get(reader)
-    }
-
-    #[inline]
-    fn get_into(&self, reader: &mut Reader<'_, 'de>, value: &mut T) -> Result<(), Fault> {
-        self.0.get_into(reader, value)
-    }
-}
+same_get! { [H: Header, K: Wire, V: Wire] SortedMap<H, K, V>, Map<H, K, V> }

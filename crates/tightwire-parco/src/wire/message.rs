@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 use super::{Get, Header as _, Put, StaticWire, Varint, Wire};
 use crate::error::Fault;
 use crate::options::Levels;
-use crate::read::{Input, Reader};
+use crate::read::{Input, Reader, level, walk_level};
 #[cfg(feature = "alloc")]
 use crate::schema::{Schema, SchemaContext};
 use crate::write::Writer;
@@ -113,16 +113,7 @@ impl<M: Shape<Role>, Role> Wire for Message<M, Role> {
 
     #[inline]
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
-        input.walk_parts(1, |input, _| {
-            input.enter()?;
-            if M::EVOLVES {
-                input.walk_sized(M::walk)?
-            } else {
-                M::walk(input)?
-            }
-            input.leave();
-            Ok(())
-        })
+        walk_level(input, |input| if M::EVOLVES { input.walk_sized(M::walk) } else { M::walk(input) })
     }
 
     #[cfg(feature = "alloc")]
@@ -164,21 +155,22 @@ impl<M: EncodeFields> Put<M> for Message<M, Encoding> {
 impl<'de, M: DecodeFields<'de>> Get<'de, M> for Message<M, Decoding<'de>> {
     #[inline]
     fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<M, Fault> {
-        reader.enter()?;
-        let value = if M::EVOLVES { reader.get_sized(M::get_fields)? } else { M::get_fields(reader)? };
-        reader.leave();
-        Ok(value)
+        level(
+            reader,
+            |reader| {
+                if M::EVOLVES { reader.get_sized(M::get_fields) } else { M::get_fields(reader) }
+            },
+        )
     }
 
     #[inline]
     fn get_into(&self, reader: &mut Reader<'_, 'de>, value: &mut M) -> Result<(), Fault> {
-        reader.enter()?;
-        if M::EVOLVES {
-            reader.get_sized(|reader| value.get_fields_into(reader))?;
-        } else {
-            value.get_fields_into(reader)?;
-        }
-        reader.leave();
-        Ok(())
+        level(reader, |reader| {
+            if M::EVOLVES {
+                reader.get_sized(|reader| value.get_fields_into(reader))
+            } else {
+                value.get_fields_into(reader)
+            }
+        })
     }
 }

@@ -63,43 +63,112 @@
 //! # Ok::<(), tightwire_parco::Error>(())
 //! ```
 
-/// Sizes of a wrapper, forwarded to the inner wire type.
-macro_rules! same_sizes {
-    (|$wrapper:ident| $inner:expr) => {
-        #[inline]
-        fn min_size(&self) -> usize {
-            let $wrapper = self;
-            $inner.min_size()
-        }
-
-        #[inline]
-        fn fixed_size(&self) -> Option<usize> {
-            let $wrapper = self;
-            $inner.fixed_size()
-        }
-    };
-}
-
-/// Implements [`Wire`] for a wrapper by forwarding to the inner wire type.
+/// Implements [`Wire`] for a wrapper by forwarding to the inner wire type, whose schema may be changed.
 macro_rules! same_wire {
-    ([$($generics:tt)*] $type:ty: |$wrapper:ident| $inner:expr) => {
+    ([$($generics:tt)*] $type:ty: |$wrapper:ident| $inner:expr $(, |$schema:ident| $changed:expr)?) => {
         impl<$($generics)*> Wire for $type {
-            same_sizes!(|$wrapper| $inner);
+            #[inline(always)]
+            fn min_size(&self) -> usize {
+                let $wrapper = self;
+                $inner.min_size()
+            }
 
-            #[inline]
+            #[inline(always)]
+            fn fixed_size(&self) -> Option<usize> {
+                let $wrapper = self;
+                $inner.fixed_size()
+            }
+
+            #[inline(always)]
             fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
                 let $wrapper = self;
                 $inner.walk(input)
             }
 
+            #[inline(always)]
+            fn walk_all<I: Input>(&self, count: usize, input: &mut I) -> Result<(), Fault> {
+                let $wrapper = self;
+                $inner.walk_all(count, input)
+            }
+
             #[cfg(feature = "alloc")]
             fn schema(&self, context: &mut SchemaContext) -> Schema {
                 let $wrapper = self;
-                $inner.schema(context)
+                let schema = $inner.schema(context);
+                $(
+                    let $schema = schema;
+                    let schema = $changed;
+                )?
+                schema
             }
         }
     };
 }
+
+/// Implements [`Put`] for values that are encoded as other values, or by other wire types.
+macro_rules! put_as {
+    ($([$($generics:tt)*] $type:ty, $wire:ty: |$this:ident, $value:pat_param| $other:expr, $inner:expr;)*) => {$(
+        impl<$($generics)*> Put<$type> for $wire {
+            #[inline(always)]
+            fn put(&self, $value: &$type, writer: &mut Writer<'_>) -> Result<(), Fault> {
+                let $this = self;
+                $inner.put($other, writer)
+            }
+
+            #[inline(always)]
+            fn size(&self, $value: &$type, levels: Levels) -> Result<usize, Fault> {
+                let $this = self;
+                $inner.size($other, levels)
+            }
+        }
+    )*};
+}
+
+/// Implements [`Get`] for a wrapper of a wire type by forwarding to it.
+macro_rules! same_get {
+    ([$($generics:tt)*] $type:ty, $inner:ty) => {
+        impl<'de, T, $($generics)*> Get<'de, T> for $type
+        where
+            $inner: Get<'de, T>,
+        {
+            #[inline(always)]
+            fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<T, Fault> {
+                self.0.get(reader)
+            }
+
+            #[cfg(feature = "alloc")]
+            #[inline(always)]
+            fn get_boxed(&self, reader: &mut Reader<'_, 'de>) -> Result<alloc::boxed::Box<T>, Fault> {
+                self.0.get_boxed(reader)
+            }
+
+            #[inline(always)]
+            fn get_into(&self, reader: &mut Reader<'_, 'de>, value: &mut T) -> Result<(), Fault> {
+                self.0.get_into(reader, value)
+            }
+        }
+    };
+}
+pub(crate) use put_as;
+#[cfg(feature = "alloc")]
+pub(crate) use same_wire;
+
+/// Calls a macro for the tuples of one to sixteen parts, with a wire type, a type, an index and a name for each part.
+macro_rules! for_tuples {
+    ($call:ident) => {
+        for_tuples! { $call: []
+            [W0 T0 0 "0"] [W1 T1 1 "1"] [W2 T2 2 "2"] [W3 T3 3 "3"] [W4 T4 4 "4"] [W5 T5 5 "5"] [W6 T6 6 "6"]
+            [W7 T7 7 "7"] [W8 T8 8 "8"] [W9 T9 9 "9"] [W10 T10 10 "10"] [W11 T11 11 "11"] [W12 T12 12 "12"]
+            [W13 T13 13 "13"] [W14 T14 14 "14"] [W15 T15 15 "15"]
+        }
+    };
+    ($call:ident: [$($before:tt)*]) => {};
+    ($call:ident: [$($before:tt)*] [$($part:tt)*] $($after:tt)*) => {
+        $call!($($before)* $($part)*);
+        for_tuples! { $call: [$($before)* $($part)*,] $($after)* }
+    };
+}
+pub(crate) use for_tuples;
 
 pub mod adjust;
 mod bounded;
@@ -112,7 +181,6 @@ mod number;
 mod sequence;
 mod time;
 mod tuple;
-mod wrapped;
 mod wrapper;
 
 #[cfg(feature = "alloc")]
@@ -136,8 +204,7 @@ pub use number::{Bool, F32, F64, GoInt, GoUint, Header, I8, I16, I32, I64, Max, 
 pub use sequence::{Array, Slice, SortedSlice};
 pub use time::{TimeLocation, TimeUtc};
 pub use tuple::{Either, RangeBound};
-pub use wrapped::Wrapped;
-pub use wrapper::{Converted, HeaderInt, Opt, OrDefault, Pointer, WireOf};
+pub use wrapper::{Converted, HeaderInt, Opt, OrDefault, Pointer, WireOf, Wrapped};
 
 pub use crate::time::{FromNanos, ToNanos};
 
@@ -273,7 +340,6 @@ pub trait Wire {
     fn schema(&self, context: &mut SchemaContext) -> Schema;
 }
 
-/// Walks over `count` values one by one.
 #[inline]
 fn walk_each<W: Wire + ?Sized, I: Input>(wire: &W, count: usize, input: &mut I) -> Result<(), Fault> {
     let size = wire.min_size();

@@ -5,7 +5,9 @@ use alloc::vec::Vec;
 use core::marker::PhantomData;
 
 use super::adjust::Id;
-use super::dialect::{Dialect, Scalar as _};
+#[cfg(feature = "alloc")]
+use super::dialect::from_bytes;
+use super::dialect::{Dialect, Scalar as _, to_bytes};
 use super::{Endian, Get, Order, Put, StaticWire, Wire, walk_each};
 use crate::error::{ErrorKind, Exceeded, Fault, Limit, Segment};
 use crate::options::Levels;
@@ -151,10 +153,7 @@ macro_rules! wire {
                     $dialect.write($endian, value.to_unsigned(), writer);
                     return Ok(());
                 }
-                writer.array(match $endian {
-                    Endian::Little => value.to_le_bytes(),
-                    Endian::Big => value.to_be_bytes(),
-                });
+                writer.array(to_bytes!($endian, value));
                 Ok(())
             }
 
@@ -187,11 +186,7 @@ macro_rules! wire {
                     return <$value>::from_unsigned(number)
                         .ok_or_else(|| reader.rewind_fault(Fault::OVERFLOW, $dialect.width(number)));
                 }
-                let bytes = reader.array::<$width>()?;
-                Ok(match $endian {
-                    Endian::Little => <$value>::from_le_bytes(bytes),
-                    Endian::Big => <$value>::from_be_bytes(bytes),
-                })
+                <$value>::get_fixed($endian, reader)
             }
 
             #[cfg(feature = "alloc")]
@@ -210,10 +205,7 @@ macro_rules! wire {
                 }
                 let Some(size) = count.checked_mul($width) else { return Err(Fault(ErrorKind::Overflow)) };
                 let (chunks, _) = reader.bytes(size)?.as_chunks::<$width>();
-                match $endian {
-                    Endian::Little => values.extend(chunks.iter().map(|bytes| <$value>::from_le_bytes(*bytes))),
-                    Endian::Big => values.extend(chunks.iter().map(|bytes| <$value>::from_be_bytes(*bytes))),
-                }
+                values.extend(chunks.iter().map(|bytes| from_bytes!($endian, $value, *bytes)));
                 Ok(())
             }
 
@@ -262,11 +254,7 @@ macro_rules! header {
                     return usize::try_from(len)
                         .map_err(|_| input.rewind_fault(Fault(ErrorKind::Overflow), $dialect.width(len)));
                 }
-                let bytes = input.array::<$width>()?;
-                let number = match $endian {
-                    Endian::Little => <$value>::from_le_bytes(bytes),
-                    Endian::Big => <$value>::from_be_bytes(bytes),
-                };
+                let number = <$value>::get_fixed($endian, input)?;
                 usize::try_from(number).map_err(|_| input.rewind_fault(Fault(ErrorKind::Overflow), $width))
             }
         }
@@ -276,22 +264,15 @@ macro_rules! header {
 
             #[inline]
             fn find<I: Input>(known: &[$value], input: &mut I) -> Result<usize, Fault> {
-                if $dialect.is_variable() {
+                let (id, width) = if $dialect.is_variable() {
                     let number = $dialect.read($endian, input)?;
-                    let id = <$value>::from_unsigned(number);
-                    return known
-                        .iter()
-                        .position(|other| Some(*other) == id)
-                        .ok_or_else(|| input.rewind_fault(Fault::UNKNOWN_TYPE, $dialect.width(number)));
-                }
-                let bytes = input.array::<$width>()?;
-                let id = match $endian {
-                    Endian::Little => <$value>::from_le_bytes(bytes),
-                    Endian::Big => <$value>::from_be_bytes(bytes),
+                    (<$value>::from_unsigned(number), $dialect.width(number))
+                } else {
+                    (Some(<$value>::get_fixed($endian, input)?), $width)
                 };
-                match known.iter().position(|other| *other == id) {
+                match known.iter().position(|other| Some(*other) == id) {
                     Some(found) => Ok(found),
-                    None => Err(input.rewind_fault(Fault::UNKNOWN_TYPE, $width)),
+                    None => Err(input.rewind_fault(Fault::UNKNOWN_TYPE, width)),
                 }
             }
         }
@@ -541,7 +522,15 @@ impl Get<'_, bool> for Bool {
 pub struct Max<const N: usize, H>(H);
 
 impl<const N: usize, H: Header> Wire for Max<N, H> {
-    same_sizes!(|max| max.0);
+    #[inline]
+    fn min_size(&self) -> usize {
+        self.0.min_size()
+    }
+
+    #[inline]
+    fn fixed_size(&self) -> Option<usize> {
+        self.0.fixed_size()
+    }
 
     #[inline]
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {

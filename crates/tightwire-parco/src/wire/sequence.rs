@@ -223,20 +223,7 @@ impl<H: Header, E: StaticWire> StaticWire for SortedSlice<H, E> {
     const NEW: Self = Self(Slice::NEW);
 }
 
-impl<'de, T, H: Header, E: Wire> Get<'de, T> for SortedSlice<H, E>
-where
-    Slice<H, E>: Get<'de, T>,
-{
-    #[inline]
-    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<T, Fault> {
-        self.0.get(reader)
-    }
-
-    #[inline]
-    fn get_into(&self, reader: &mut Reader<'_, 'de>, value: &mut T) -> Result<(), Fault> {
-        self.0.get_into(reader, value)
-    }
-}
+same_get! { [H: Header, E: Wire] SortedSlice<H, E>, Slice<H, E> }
 
 /// Exactly `N` elements, without a header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -29,10 +29,8 @@ pub struct TimeLocation;
 /// Time zone for an absent or empty name.
 const UTC: &[u8] = b"UTC";
 
-/// Wire type of the time.
 const INSTANT: I64<Le> = I64::NEW;
 
-/// Wire type of the zone.
 const ZONE: Opt<SmallVarchar> = Opt::NEW;
 
 impl Wire for TimeUtc {

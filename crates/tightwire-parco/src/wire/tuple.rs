@@ -7,11 +7,11 @@ use core::ops::{Bound, Range, RangeInclusive};
 use super::adjust::{multi, structure};
 #[cfg(feature = "alloc")]
 use super::dialect::tag_schema;
-use super::dialect::{find_tag, put_tag, tag_width};
+use super::dialect::{find_tag, put_tag, put_tagged, tag_width};
 use super::{Get, Le, Order, Put, StaticWire, Wire, both};
 use crate::error::{Fault, Segment};
 use crate::options::Levels;
-use crate::read::{Input, Reader};
+use crate::read::{Input, Reader, level, walk_level};
 #[cfg(feature = "alloc")]
 use crate::schema::{Schema, SchemaContext};
 use crate::write::Writer;
@@ -34,14 +34,12 @@ macro_rules! tuple {
 
             #[inline]
             fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
-                input.walk_parts(1, |input, _| {
-                    input.enter()?;
+                walk_level(input, |input| {
                     $(
                         if let Err(fault) = self.$index.walk(input) {
                             return Err(input.locate(fault, Segment::Field($name)));
                         }
                     )*
-                    input.leave();
                     Ok(())
                 })
             }
@@ -59,14 +57,14 @@ macro_rules! tuple {
         impl<$($type, $wire: Put<$type>),*> Put<($($type,)*)> for ($($wire,)*) {
             #[inline]
             fn put(&self, value: &($($type,)*), writer: &mut Writer<'_>) -> Result<(), Fault> {
-                writer.enter()?;
-                $(
-                    if let Err(fault) = self.$index.put(&value.$index, writer) {
-                        return Err(writer.locate(fault, Segment::Field($name)));
-                    }
-                )*
-                writer.leave();
-                Ok(())
+                writer.level(|writer| {
+                    $(
+                        if let Err(fault) = self.$index.put(&value.$index, writer) {
+                            return Err(writer.locate(fault, Segment::Field($name)));
+                        }
+                    )*
+                    Ok(())
+                })
             }
 
             #[inline]
@@ -79,72 +77,30 @@ macro_rules! tuple {
         impl<'de, $($type, $wire: Get<'de, $type>),*> Get<'de, ($($type,)*)> for ($($wire,)*) {
             #[inline]
             fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<($($type,)*), Fault> {
-                reader.enter()?;
-                let value = ($(
+                level(reader, |reader| Ok(($(
                     match self.$index.get(reader) {
                         Ok(part) => part,
                         Err(fault) => return Err(reader.locate(fault, Segment::Field($name))),
                     },
-                )*);
-                reader.leave();
-                Ok(value)
+                )*)))
             }
 
             #[inline]
             fn get_into(&self, reader: &mut Reader<'_, 'de>, value: &mut ($($type,)*)) -> Result<(), Fault> {
-                reader.enter()?;
-                $(
-                    if let Err(fault) = self.$index.get_into(reader, &mut value.$index) {
-                        return Err(reader.locate(fault, Segment::Field($name)));
-                    }
-                )*
-                reader.leave();
-                Ok(())
+                level(reader, |reader| {
+                    $(
+                        if let Err(fault) = self.$index.get_into(reader, &mut value.$index) {
+                            return Err(reader.locate(fault, Segment::Field($name)));
+                        }
+                    )*
+                    Ok(())
+                })
             }
         }
     };
 }
 
-tuple!(W0 T0 0 "0");
-tuple!(W0 T0 0 "0", W1 T1 1 "1");
-tuple!(W0 T0 0 "0", W1 T1 1 "1", W2 T2 2 "2");
-tuple!(W0 T0 0 "0", W1 T1 1 "1", W2 T2 2 "2", W3 T3 3 "3");
-tuple!(W0 T0 0 "0", W1 T1 1 "1", W2 T2 2 "2", W3 T3 3 "3", W4 T4 4 "4");
-tuple!(W0 T0 0 "0", W1 T1 1 "1", W2 T2 2 "2", W3 T3 3 "3", W4 T4 4 "4", W5 T5 5 "5");
-tuple!(W0 T0 0 "0", W1 T1 1 "1", W2 T2 2 "2", W3 T3 3 "3", W4 T4 4 "4", W5 T5 5 "5", W6 T6 6 "6");
-tuple!(W0 T0 0 "0", W1 T1 1 "1", W2 T2 2 "2", W3 T3 3 "3", W4 T4 4 "4", W5 T5 5 "5", W6 T6 6 "6", W7 T7 7 "7");
-tuple!(
-    W0 T0 0 "0", W1 T1 1 "1", W2 T2 2 "2", W3 T3 3 "3", W4 T4 4 "4", W5 T5 5 "5", W6 T6 6 "6", W7 T7 7 "7",
-    W8 T8 8 "8"
-);
-tuple!(
-    W0 T0 0 "0", W1 T1 1 "1", W2 T2 2 "2", W3 T3 3 "3", W4 T4 4 "4", W5 T5 5 "5", W6 T6 6 "6", W7 T7 7 "7",
-    W8 T8 8 "8", W9 T9 9 "9"
-);
-tuple!(
-    W0 T0 0 "0", W1 T1 1 "1", W2 T2 2 "2", W3 T3 3 "3", W4 T4 4 "4", W5 T5 5 "5", W6 T6 6 "6", W7 T7 7 "7",
-    W8 T8 8 "8", W9 T9 9 "9", W10 T10 10 "10"
-);
-tuple!(
-    W0 T0 0 "0", W1 T1 1 "1", W2 T2 2 "2", W3 T3 3 "3", W4 T4 4 "4", W5 T5 5 "5", W6 T6 6 "6", W7 T7 7 "7",
-    W8 T8 8 "8", W9 T9 9 "9", W10 T10 10 "10", W11 T11 11 "11"
-);
-tuple!(
-    W0 T0 0 "0", W1 T1 1 "1", W2 T2 2 "2", W3 T3 3 "3", W4 T4 4 "4", W5 T5 5 "5", W6 T6 6 "6", W7 T7 7 "7",
-    W8 T8 8 "8", W9 T9 9 "9", W10 T10 10 "10", W11 T11 11 "11", W12 T12 12 "12"
-);
-tuple!(
-    W0 T0 0 "0", W1 T1 1 "1", W2 T2 2 "2", W3 T3 3 "3", W4 T4 4 "4", W5 T5 5 "5", W6 T6 6 "6", W7 T7 7 "7",
-    W8 T8 8 "8", W9 T9 9 "9", W10 T10 10 "10", W11 T11 11 "11", W12 T12 12 "12", W13 T13 13 "13"
-);
-tuple!(
-    W0 T0 0 "0", W1 T1 1 "1", W2 T2 2 "2", W3 T3 3 "3", W4 T4 4 "4", W5 T5 5 "5", W6 T6 6 "6", W7 T7 7 "7",
-    W8 T8 8 "8", W9 T9 9 "9", W10 T10 10 "10", W11 T11 11 "11", W12 T12 12 "12", W13 T13 13 "13", W14 T14 14 "14"
-);
-tuple!(
-    W0 T0 0 "0", W1 T1 1 "1", W2 T2 2 "2", W3 T3 3 "3", W4 T4 4 "4", W5 T5 5 "5", W6 T6 6 "6", W7 T7 7 "7",
-    W8 T8 8 "8", W9 T9 9 "9", W10 T10 10 "10", W11 T11 11 "11", W12 T12 12 "12", W13 T13 13 "13", W14 T14 14 "14", W15 T15 15 "15"
-);
+for_tuples!(tuple);
 
 /// Implements the traits for a range, which is encoded like a tuple of its start and end.
 macro_rules! range {
@@ -152,11 +108,10 @@ macro_rules! range {
         impl<T, A: Put<T>, B: Put<T>> Put<$range<T>> for (A, B) {
             #[inline]
             fn put(&self, $value: &$range<T>, writer: &mut Writer<'_>) -> Result<(), Fault> {
-                writer.enter()?;
-                self.0.put($start, writer).map_err(|fault| writer.locate(fault, Segment::Field("0")))?;
-                self.1.put($end, writer).map_err(|fault| writer.locate(fault, Segment::Field("1")))?;
-                writer.leave();
-                Ok(())
+                writer.level(|writer| {
+                    self.0.put($start, writer).map_err(|fault| writer.locate(fault, Segment::Field("0")))?;
+                    self.1.put($end, writer).map_err(|fault| writer.locate(fault, Segment::Field("1")))
+                })
             }
 
             #[inline]
@@ -195,15 +150,9 @@ impl<A: Wire, B: Wire, O: Order> Wire for Either<A, B, O> {
 
     #[inline]
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
-        input.walk_parts(1, |input, _| {
-            input.enter()?;
-            if find_tag::<O, _>(2, input)? == 0 {
-                self.0.walk(input)?
-            } else {
-                self.1.walk(input)?
-            }
-            input.leave();
-            Ok(())
+        walk_level(input, |input| match find_tag::<O, _>(2, input)? {
+            0 => self.0.walk(input),
+            _ => self.1.walk(input),
         })
     }
 
@@ -225,14 +174,8 @@ impl<T, E, A: Put<T>, B: Put<E>, O: Order> Put<Result<T, E>> for Either<A, B, O>
     fn put(&self, value: &Result<T, E>, writer: &mut Writer<'_>) -> Result<(), Fault> {
         writer.enter()?;
         match value {
-            Ok(value) => {
-                put_tag::<O>(0, writer)?;
-                self.0.put(value, writer)?;
-            }
-            Err(value) => {
-                put_tag::<O>(1, writer)?;
-                self.1.put(value, writer)?;
-            }
+            Ok(value) => put_tagged::<O, _, _>(0, &self.0, value, writer)?,
+            Err(value) => put_tagged::<O, _, _>(1, &self.1, value, writer)?,
         }
         writer.leave();
         Ok(())
@@ -252,14 +195,10 @@ impl<T, E, A: Put<T>, B: Put<E>, O: Order> Put<Result<T, E>> for Either<A, B, O>
 impl<'de, T, E, A: Get<'de, T>, B: Get<'de, E>, O: Order> Get<'de, Result<T, E>> for Either<A, B, O> {
     #[inline]
     fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Result<T, E>, Fault> {
-        reader.enter()?;
-        let value = if find_tag::<O, _>(2, reader)? == 0 {
-            Ok(self.0.get(reader)?)
-        } else {
-            Err(self.1.get(reader)?)
-        };
-        reader.leave();
-        Ok(value)
+        level(reader, |reader| match find_tag::<O, _>(2, reader)? {
+            0 => self.0.get(reader).map(Ok),
+            _ => self.1.get(reader).map(Err),
+        })
     }
 }
 
@@ -278,13 +217,9 @@ impl<W: Wire, O: Order> Wire for RangeBound<W, O> {
 
     #[inline]
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
-        input.walk_parts(1, |input, _| {
-            input.enter()?;
-            if find_tag::<O, _>(3, input)? > 0 {
-                self.0.walk(input)?;
-            }
-            input.leave();
-            Ok(())
+        walk_level(input, |input| match find_tag::<O, _>(3, input)? {
+            0 => Ok(()),
+            _ => self.0.walk(input),
         })
     }
 
@@ -309,20 +244,11 @@ impl<W: StaticWire, O: Order> StaticWire for RangeBound<W, O> {
 impl<T, W: Put<T>, O: Order> Put<Bound<T>> for RangeBound<W, O> {
     #[inline]
     fn put(&self, bound: &Bound<T>, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        writer.enter()?;
-        match bound {
-            Bound::Unbounded => put_tag::<O>(0, writer)?,
-            Bound::Included(value) => {
-                put_tag::<O>(1, writer)?;
-                self.0.put(value, writer)?;
-            }
-            Bound::Excluded(value) => {
-                put_tag::<O>(2, writer)?;
-                self.0.put(value, writer)?;
-            }
-        }
-        writer.leave();
-        Ok(())
+        writer.level(|writer| match bound {
+            Bound::Unbounded => put_tag::<O>(0, writer),
+            Bound::Included(value) => put_tagged::<O, _, _>(1, &self.0, value, writer),
+            Bound::Excluded(value) => put_tagged::<O, _, _>(2, &self.0, value, writer),
+        })
     }
 
     #[inline]
@@ -340,13 +266,10 @@ impl<T, W: Put<T>, O: Order> Put<Bound<T>> for RangeBound<W, O> {
 impl<'de, T, W: Get<'de, T>, O: Order> Get<'de, Bound<T>> for RangeBound<W, O> {
     #[inline]
     fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Bound<T>, Fault> {
-        reader.enter()?;
-        let bound = match find_tag::<O, _>(3, reader)? {
-            0 => Bound::Unbounded,
-            1 => Bound::Included(self.0.get(reader)?),
-            _ => Bound::Excluded(self.0.get(reader)?),
-        };
-        reader.leave();
-        Ok(bound)
+        level(reader, |reader| match find_tag::<O, _>(3, reader)? {
+            0 => Ok(Bound::Unbounded),
+            1 => self.0.get(reader).map(Bound::Included),
+            _ => self.0.get(reader).map(Bound::Excluded),
+        })
     }
 }

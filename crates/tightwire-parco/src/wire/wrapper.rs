@@ -1,5 +1,7 @@
-//! Wire types that contain another one: options, pointers, Go's `int` in fewer bytes, and default wire types.
+//! Wire types that contain another one: options, pointers, cells, Go's `int` in fewer bytes, and default wire types.
 
+use core::cell::{Cell, RefCell};
+use core::cmp::Reverse;
 use core::fmt;
 use core::marker::PhantomData;
 use core::ops::Deref;
@@ -98,17 +100,7 @@ impl<W: StaticWire> StaticWire for OrDefault<W> {
     const NEW: Self = Self(W::NEW);
 }
 
-impl<T: ?Sized, W: Put<T>> Put<T> for OrDefault<W> {
-    #[inline]
-    fn put(&self, value: &T, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        self.0.put(value, writer)
-    }
-
-    #[inline]
-    fn size(&self, value: &T, levels: Levels) -> Result<usize, Fault> {
-        self.0.size(value, levels)
-    }
-}
+put_as! { [T: ?Sized, W: Put<T>] T, OrDefault<W>: |wire, value| value, wire.0; }
 
 impl<'de, T: Default, W: Get<'de, T>> Get<'de, T> for OrDefault<W> {
     #[inline]
@@ -127,20 +119,47 @@ impl<W: StaticWire> StaticWire for Pointer<W> {
     const NEW: Self = Self(W::NEW);
 }
 
-impl<P: Deref, W: Put<P::Target>> Put<P> for Pointer<W> {
-    #[inline]
-    fn put(&self, value: &P, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        self.0.put(value, writer)
-    }
-
-    #[inline]
-    fn size(&self, value: &P, levels: Levels) -> Result<usize, Fault> {
-        self.0.size(value, levels)
-    }
-}
+put_as! { [P: Deref, W: Put<P::Target>] P, Pointer<W>: |pointer, value| &**value, pointer.0; }
 
 #[cfg(feature = "alloc")]
 mod owned;
+
+/// Wire type `W` for the value in a cell, a lock or a `Reverse`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wrapped<W>(pub W);
+
+same_wire!([W: Wire] Wrapped<W>: |wrapped| wrapped.0);
+
+impl<W: StaticWire> StaticWire for Wrapped<W> {
+    const NEW: Self = Self(W::NEW);
+}
+
+/// Implements the traits for wrappers: how the value is borrowed, and how a wrapper is made.
+macro_rules! wrapped {
+    ($([$($bound:ident)?] $type:ty: |$wrapper:ident| $borrow:expr, $new:expr;)*) => {$(
+        put_as! { [T $(: $bound)?, W: Put<T>] $type, Wrapped<W>: |wrapped, $wrapper| &$borrow, wrapped.0; }
+
+        impl<'de, T, W: Get<'de, T>> Get<'de, $type> for Wrapped<W> {
+            #[inline]
+            fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<$type, Fault> {
+                self.0.get(reader).map($new)
+            }
+        }
+    )*};
+}
+
+wrapped! {
+    [] Reverse<T>: |value| value.0, Reverse;
+    [Copy] Cell<T>: |value| value.get(), Cell::new;
+    [] RefCell<T>: |value| *value.try_borrow().map_err(|_| Fault::INVALID_VALUE)?, RefCell::new;
+}
+
+// A poisoned lock still has a value.
+#[cfg(feature = "std")]
+wrapped! {
+    [] std::sync::Mutex<T>: |lock| *lock.lock().unwrap_or_else(std::sync::PoisonError::into_inner), std::sync::Mutex::new;
+    [] std::sync::RwLock<T>: |lock| *lock.read().unwrap_or_else(std::sync::PoisonError::into_inner), std::sync::RwLock::new;
+}
 
 /// A value that is encoded and decoded as a `T`, with the wire type `W` of that type: the attributes `into` and `try_from`. The
 /// documentation of [`EncodeAs`] has an example.
@@ -153,17 +172,7 @@ impl<T, W: StaticWire> StaticWire for Converted<T, W> {
     const NEW: Self = Self(W::NEW, PhantomData);
 }
 
-impl<T, V: Clone + Into<T>, W: Put<T>> Put<V> for Converted<T, W> {
-    #[inline]
-    fn put(&self, value: &V, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        self.0.put(&value.clone().into(), writer)
-    }
-
-    #[inline]
-    fn size(&self, value: &V, levels: Levels) -> Result<usize, Fault> {
-        self.0.size(&value.clone().into(), levels)
-    }
-}
+put_as! { [T, V: Clone + Into<T>, W: Put<T>] V, Converted<T, W>: |converted, value| &value.clone().into(), converted.0; }
 
 impl<'de, T, V: TryFrom<T>, W: Get<'de, T>> Get<'de, V> for Converted<T, W> {
     #[inline]
@@ -189,20 +198,10 @@ impl<'de, T, V: TryFrom<T>, W: Get<'de, T>> Get<'de, V> for Converted<T, W> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HeaderInt<W>(pub W);
 
-impl<W: Wire> Wire for HeaderInt<W> {
-    same_sizes!(|header| header.0);
-
-    #[inline]
-    fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
-        self.0.walk(input)
-    }
-
-    #[cfg(feature = "alloc")]
-    fn schema(&self, context: &mut SchemaContext) -> Schema {
-        match self.0.schema(context) {
-            Schema::Number(number, endian) => Schema::Header(number, endian),
-            other => other,
-        }
+same_wire! {
+    [W: Wire] HeaderInt<W>: |header| header.0, |schema| match schema {
+        Schema::Number(number, endian) => Schema::Header(number, endian),
+        other => other,
     }
 }
 
@@ -210,18 +209,9 @@ impl<W: StaticWire> StaticWire for HeaderInt<W> {
     const NEW: Self = Self(W::NEW);
 }
 
-impl<W: Id<Value: TryFrom<i64>>> Put<i64> for HeaderInt<W> {
-    #[inline]
-    fn put(&self, value: &i64, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        let value = W::Value::try_from(*value).map_err(|_| Fault::OVERFLOW)?;
-        self.0.put(&value, writer)
-    }
-
-    #[inline]
-    fn size(&self, value: &i64, levels: Levels) -> Result<usize, Fault> {
-        let value = W::Value::try_from(*value).map_err(|_| Fault::OVERFLOW)?;
-        self.0.size(&value, levels)
-    }
+put_as! {
+    [W: Id<Value: TryFrom<i64>>] i64, HeaderInt<W>: |header, value|
+        &W::Value::try_from(*value).map_err(|_| Fault::OVERFLOW)?, header.0;
 }
 
 impl<'de, W: Id<Value: TryInto<i64>> + Get<'de, W::Value>> Get<'de, i64> for HeaderInt<W> {

@@ -1,6 +1,7 @@
 //! Decodes values, and walks over them.
 
 use alloc::boxed::Box;
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 
@@ -9,7 +10,7 @@ use super::super::{Number, Value};
 use super::{Depth, model, read_header, read_integer};
 use crate::error::{ErrorKind, Fault, Segment};
 use crate::options::DuplicateKeys;
-use crate::read::{Input, Reader, check_order};
+use crate::read::{Input, Reader, check_order, level, walk_level};
 use crate::time::ZonedTimestamp;
 use crate::wire::{Get as _, TimeLocation, Varint, Wire as _};
 
@@ -129,39 +130,29 @@ impl Dynamic {
                 let value = self.read::<R>(*inner, input, depth)?;
                 Value::Option(R::IS_BUILDING.then(|| Box::new(value)))
             }
-            NodeKind::Struct(fields) => {
-                input.enter()?;
+            NodeKind::Struct(fields) => level(input, |input| {
                 let mut values = list::<R, _>(fields.len(), input)?;
                 input.walk_parts(fields.len(), |input, index| {
-                    let (name, field) = &fields[index];
-                    let value = self.read::<R>(*field, input, depth);
-                    let value = value.map_err(|fault| input.locate(fault, Segment::Name(name.clone())))?;
-                    values.extend(R::IS_BUILDING.then_some(value));
+                    values.extend(self.read_field::<R>(&fields[index], input, depth)?);
                     Ok(())
                 })?;
-                input.leave();
-                Value::Struct(values)
-            }
+                Ok(Value::Struct(values))
+            })?,
             NodeKind::Evolve { required, fields } => {
-                input.enter()?;
                 let mut values = Vec::new();
-                input.walk_parts(1, |input, _| {
+                walk_level(input, |input| {
                     input.walk_sized(|input| {
                         values = list::<R, _>(fields.len(), input)?;
-                        for (index, (name, field)) in fields.iter().enumerate() {
+                        for (index, field) in fields.iter().enumerate() {
                             // A field that takes no bytes is never missing.
-                            if index >= *required && self.min_size(*field) > 0 && input.at_end()? {
+                            if index >= *required && self.min_size(field.1) > 0 && input.at_end()? {
                                 break;
                             }
-                            let value = self.read::<R>(*field, input, depth);
-                            let value =
-                                value.map_err(|fault| input.locate(fault, Segment::Name(name.clone())))?;
-                            values.extend(R::IS_BUILDING.then_some(value));
+                            values.extend(self.read_field::<R>(field, input, depth)?);
                         }
                         Ok(())
                     })
                 })?;
-                input.leave();
                 Value::Struct(values)
             }
             NodeKind::Skip(count) => {
@@ -171,9 +162,8 @@ impl Dynamic {
             NodeKind::TimeUtc => Value::Integer(i64::from_le_bytes(input.array()?).into()),
             NodeKind::TimeLocation => R::zoned(input)?,
             NodeKind::Multi { header, models } => {
-                input.enter()?;
                 let mut message = Value::Skip;
-                input.walk_parts(1, |input, _| {
+                walk_level(input, |input| {
                     let id = match self.nodes[*header].kind {
                         NodeKind::Text(header) => read_text_id::<R>(header, input)?,
                         _ => self.read::<R>(*header, input, depth)?,
@@ -189,10 +179,22 @@ impl Dynamic {
                     }
                     Ok(())
                 })?;
-                input.leave();
                 message
             }
         })
+    }
+
+    /// Reads a field. Returns it if values are built.
+    fn read_field<R: Reading>(
+        &self,
+        (name, field): &(String, Index),
+        input: &mut R::Input,
+        depth: Depth,
+    ) -> Result<Option<Value>, Fault> {
+        match self.read::<R>(*field, input, depth) {
+            Ok(value) => Ok(R::IS_BUILDING.then_some(value)),
+            Err(fault) => Err(input.locate(fault, Segment::Name(name.clone()))),
+        }
     }
 
     /// Returns the encoded size of an id.

@@ -240,28 +240,25 @@ impl Dynamic {
                 }
             }
             (NodeKind::Struct(fields), Value::Struct(values)) if self.has_fields(index, values.len()) => {
-                writer.enter()?;
-                self.put_fields(fields, values, writer, depth)?;
-                writer.leave();
+                writer.level(|writer| self.put_fields(fields, values, writer, depth))?;
             }
             (NodeKind::Evolve { fields, .. }, Value::Struct(values))
                 if self.has_fields(index, values.len()) =>
             {
-                writer.enter()?;
-                writer.put_sized(|writer| self.put_fields(fields, values, writer, depth))?;
-                writer.leave();
+                let put_fields = |writer: &mut Writer<'_>| self.put_fields(fields, values, writer, depth);
+                writer.level(|writer| writer.put_sized(put_fields))?;
             }
             (NodeKind::Skip(count), Value::Skip) => writer.zeros(*count),
             (NodeKind::TimeLocation, Value::TimeLocation { unix_nanos, zone }) => {
                 TimeLocation::put_parts(unix_nanos, zone.as_bytes(), writer)?;
             }
             (NodeKind::Multi { header, models }, Value::Multi { id, value }) => {
-                writer.enter()?;
-                // The decoder allocates a box for the id and another one for the value.
-                writer.count(2 * size_of::<Value>());
-                self.put_node(*header, id, writer, depth)?;
-                self.put_node(model(models, id)?, value, writer, depth)?;
-                writer.leave();
+                writer.level(|writer| {
+                    // The decoder allocates a box for the id and another one for the value.
+                    writer.count(2 * size_of::<Value>());
+                    self.put_node(*header, id, writer, depth)?;
+                    self.put_node(model(models, id)?, value, writer, depth)
+                })?;
             }
             _ => return Err(Fault::UNKNOWN_TYPE),
         }

@@ -177,7 +177,6 @@ fn unhex(digits: &str) -> Option<Vec<u8>> {
     pairs.iter().map(|[high, low]| Some((digit(*high)? << 4 | digit(*low)?) as u8)).collect()
 }
 
-/// Returns the bytes as hexadecimal digits.
 fn hex(bytes: &[u8]) -> String {
     bytes
         .iter()

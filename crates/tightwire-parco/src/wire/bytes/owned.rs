@@ -27,16 +27,11 @@ octets! {
     [T: Octets + ?Sized] Rc<T>: |value| (**value).octets();
     [T: Octets + ?Sized] Arc<T>: |value| (**value).octets();
     [T: Octets + ToOwned + ?Sized] Cow<'_, T>: |value| (**value).octets();
-}
-
-#[cfg(feature = "compact_str")]
-octets! {
+    #[cfg(feature = "compact_str")]
     [] compact_str::CompactString: |value| value.as_bytes();
-}
-
-#[cfg(feature = "bytes")]
-octets! {
+    #[cfg(feature = "bytes")]
     [] bytes::Bytes: |value| value;
+    #[cfg(feature = "bytes")]
     [] bytes::BytesMut: |value| value;
 }
 
@@ -73,104 +68,33 @@ impl<'de> FromOctets<'de> for Vec<u8> {
     }
 }
 
-/// Fails with [`Error::is_invalid_value`](crate::Error::is_invalid_value) if the bytes contain a zero.
-impl<'de> FromOctets<'de> for alloc::ffi::CString {
-    const OWNED: bool = true;
-
-    #[inline]
-    fn from_octets(bytes: &'de [u8]) -> Result<Self, Fault> {
-        Self::new(bytes).map_err(|_| Fault::INVALID_VALUE)
-    }
-}
-
-macro_rules! from_octets {
-    ($($type:ty: $owned:literal, $borrowed:ty;)*) => {$(
-        impl<'de> FromOctets<'de> for $type {
-            const OWNED: bool = $owned;
-
-            #[inline]
-            fn from_octets(bytes: &'de [u8]) -> Result<Self, Fault> {
-                <$borrowed>::from_octets(bytes).map(Into::into)
-            }
-        }
-    )*};
-}
-
 from_octets! {
-    Cow<'de, str>: false, &'de str;
-    Cow<'de, [u8]>: false, &'de [u8];
-    Box<str>: true, &'de str;
-    Box<[u8]>: true, &'de [u8];
-    Rc<str>: true, &'de str;
-    Rc<[u8]>: true, &'de [u8];
-    Arc<str>: true, &'de str;
-    Arc<[u8]>: true, &'de [u8];
+    [] Cow<'de, str>: false, |bytes| text(bytes).map(Into::into);
+    [] Cow<'de, [u8]>: false, |bytes| Ok(bytes.into());
+    [] Box<str>: true, |bytes| text(bytes).map(Into::into);
+    [] Box<[u8]>: true, |bytes| Ok(bytes.into());
+    [] Rc<str>: true, |bytes| text(bytes).map(Into::into);
+    [] Rc<[u8]>: true, |bytes| Ok(bytes.into());
+    [] Arc<str>: true, |bytes| text(bytes).map(Into::into);
+    [] Arc<[u8]>: true, |bytes| Ok(bytes.into());
+    // The bytes contain no zero.
+    [] alloc::ffi::CString: true, |bytes| Self::new(bytes).map_err(|_| Fault::INVALID_VALUE);
+    #[cfg(feature = "compact_str")]
+    [] compact_str::CompactString: true, |bytes| text(bytes).map(Into::into);
+    #[cfg(feature = "bytes")]
+    [] bytes::Bytes: true, |bytes| Ok(Self::copy_from_slice(bytes));
+    #[cfg(feature = "bytes")]
+    [] bytes::BytesMut: true, |bytes| Ok(bytes.into());
+    #[cfg(feature = "std")]
+    [] PathBuf: true, |bytes| text(bytes).map(Into::into);
+    #[cfg(feature = "std")]
+    [] &'de Path: false, |bytes| text(bytes).map(Path::new);
 }
 
-#[cfg(feature = "compact_str")]
-from_octets! {
-    compact_str::CompactString: true, &'de str;
-}
-
+// Fails with `Error::is_invalid_utf8` if the path is not UTF-8.
 #[cfg(feature = "std")]
-from_octets! {
-    PathBuf: true, &'de str;
+put_as! {
+    [H: Header] Path, Str<H>: |wire, path| path.to_str().ok_or(Fault::INVALID_UTF8)?, wire;
+    [H: Header] &Path, Str<H>: |wire, path| path.to_str().ok_or(Fault::INVALID_UTF8)?, wire;
+    [H: Header] PathBuf, Str<H>: |wire, path| path.to_str().ok_or(Fault::INVALID_UTF8)?, wire;
 }
-
-#[cfg(feature = "bytes")]
-from_octets! {
-    bytes::BytesMut: true, &'de [u8];
-}
-
-#[cfg(feature = "bytes")]
-impl<'de> FromOctets<'de> for bytes::Bytes {
-    const OWNED: bool = true;
-
-    #[inline]
-    fn from_octets(bytes: &'de [u8]) -> Result<Self, Fault> {
-        Ok(Self::copy_from_slice(bytes))
-    }
-}
-
-#[cfg(feature = "std")]
-impl<'de> FromOctets<'de> for &'de Path {
-    const OWNED: bool = false;
-
-    #[inline]
-    fn from_octets(bytes: &'de [u8]) -> Result<Self, Fault> {
-        text(bytes).map(Path::new)
-    }
-}
-
-/// Fails with [`Error::is_invalid_utf8`](crate::Error::is_invalid_utf8) if the path is not UTF-8.
-#[cfg(feature = "std")]
-impl<H: Header> Put<Path> for Str<H> {
-    #[inline]
-    fn put(&self, value: &Path, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        self.put(value.to_str().ok_or(Fault::INVALID_UTF8)?, writer)
-    }
-
-    #[inline]
-    fn size(&self, value: &Path, levels: Levels) -> Result<usize, Fault> {
-        self.size(value.to_str().ok_or(Fault::INVALID_UTF8)?, levels)
-    }
-}
-
-macro_rules! path {
-    ($($type:ty),*) => {$(
-        #[cfg(feature = "std")]
-        impl<H: Header> Put<$type> for Str<H> {
-            #[inline]
-            fn put(&self, value: &$type, writer: &mut Writer<'_>) -> Result<(), Fault> {
-                Put::<Path>::put(self, value, writer)
-            }
-
-            #[inline]
-            fn size(&self, value: &$type, levels: Levels) -> Result<usize, Fault> {
-                Put::<Path>::size(self, value, levels)
-            }
-        }
-    )*};
-}
-
-path!(&Path, PathBuf);

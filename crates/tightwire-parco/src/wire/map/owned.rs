@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 #[cfg(any(feature = "hashbrown", feature = "indexmap", feature = "std"))]
 use core::hash::{BuildHasher, Hash};
 
-#[cfg(any(feature = "hashbrown", feature = "std"))]
+#[cfg(any(feature = "hashbrown", feature = "indexmap", feature = "std"))]
 use super::SortedMap;
 use super::{Get, Header, Map, Put, Wire};
 use crate::error::{ErrorKind, Fault, Segment};
@@ -91,11 +91,6 @@ put! {
     [] Vec<(A, B)>: |entries| entries.iter().map(|(key, value)| (key, value));
 }
 
-#[cfg(feature = "indexmap")]
-put! {
-    [S] indexmap::IndexMap<A, B, S>: |map| map.iter();
-}
-
 impl<'de, A, B, H: Header, K: Get<'de, A>, V: Get<'de, B>> Get<'de, Vec<(A, B)>> for Map<H, K, V> {
     #[inline]
     fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Vec<(A, B)>, Fault> {
@@ -119,27 +114,10 @@ impl<'de, A: Ord, B, H: Header, K: Get<'de, A>, V: Get<'de, B>> Get<'de, BTreeMa
     }
 }
 
-#[cfg(feature = "indexmap")]
-impl<'de, A, B, S, H, K, V> Get<'de, indexmap::IndexMap<A, B, S>> for Map<H, K, V>
-where
-    A: Eq + Hash,
-    S: BuildHasher + Default,
-    H: Header,
-    K: Get<'de, A>,
-    V: Get<'de, B>,
-{
-    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<indexmap::IndexMap<A, B, S>, Fault> {
-        let count = self.count_with_allocation::<A, B>(reader)?;
-        let mut map = indexmap::IndexMap::default();
-        self.get_entries(count, reader, Vec::new(), |key, value| map.insert(key, value).is_none())?;
-        Ok(map)
-    }
-}
-
 /// Implements the traits for a map of hashed keys.
-#[cfg(any(feature = "hashbrown", feature = "std"))]
+#[cfg(any(feature = "hashbrown", feature = "indexmap", feature = "std"))]
 macro_rules! hash_map {
-    ($type:ty) => {
+    ($type:ty $(, $all:expr)?) => {
         put! {
             [S] $type: |map| map.iter();
         }
@@ -165,7 +143,7 @@ macro_rules! hash_map {
                 let count = self.count_with_allocation::<A, B>(reader)?;
                 let mut spare: Vec<(A, B)> = Vec::new();
                 if core::mem::needs_drop::<(A, B)>() {
-                    spare.extend(map.drain().take(count));
+                    spare.extend(map.drain($($all)?).take(count));
                 }
                 map.clear();
                 map.reserve(count);
@@ -189,5 +167,7 @@ macro_rules! hash_map {
 
 #[cfg(feature = "hashbrown")]
 hash_map!(hashbrown::HashMap<A, B, S>);
+#[cfg(feature = "indexmap")]
+hash_map!(indexmap::IndexMap<A, B, S>, ..);
 #[cfg(feature = "std")]
 hash_map!(std::collections::HashMap<A, B, S>);

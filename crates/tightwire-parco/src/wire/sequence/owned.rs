@@ -265,16 +265,9 @@ impl<'de, T: Ord, H: Header, E: Get<'de, T>> Get<'de, BTreeSet<T>> for Slice<H, 
 }
 
 #[cfg(feature = "smallvec")]
-impl<A: smallvec::Array, H: Header, E: Put<A::Item>> Put<smallvec::SmallVec<A>> for Slice<H, E> {
-    #[inline]
-    fn put(&self, values: &smallvec::SmallVec<A>, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        Put::<[A::Item]>::put(self, values, writer)
-    }
-
-    #[inline]
-    fn size(&self, values: &smallvec::SmallVec<A>, levels: Levels) -> Result<usize, Fault> {
-        Put::<[A::Item]>::size(self, values, levels)
-    }
+put_as! {
+    [A: smallvec::Array, H: Header, E: Put<A::Item>] smallvec::SmallVec<A>, Slice<H, E>: |slice, values|
+        values.as_slice(), slice;
 }
 
 #[cfg(feature = "smallvec")]
