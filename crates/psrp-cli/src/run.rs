@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::args::{ColorWhen, DisplayArgs, JsonStreams, OutputArgs, RunArgs, TargetArgs};
-use crate::console::{Channel, ConsoleHost, ConsoleOptions};
+use crate::console::{Channel, ConsoleHost, ConsoleOptions, is_native_output};
 use crate::exit::{Exit, Failure};
 use crate::interrupts::Interrupts;
 use crate::{connect, hosts, json, script};
@@ -211,7 +211,7 @@ impl PipelineRunner {
                 }
             };
             match &event {
-                PipelineEvent::Error(_) => exit = Exit::Errors,
+                PipelineEvent::Error(record) if !is_native_output(record) => exit = Exit::Errors,
                 // Ctrl+C at a prompt may fail the script before it can be stopped.
                 PipelineEvent::State(info) => match info.state {
                     PipelineState::Failed | PipelineState::Stopped => {

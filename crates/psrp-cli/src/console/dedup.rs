@@ -86,12 +86,15 @@ fn is_text_of(value: &Value, text: &str) -> bool {
     match value.base() {
         Value::Nil => text == "System.Management.Automation.InformationRecord",
         Value::DateTime(time) => text.contains(&time.to_string()[..4]),
+        Value::TimeSpan(_) => text.contains(':'),
+        Value::Xml(_) => text == "System.Xml.XmlDocument",
         Value::Single(_) | Value::Double(_) | Value::Decimal(_) => {
             short_text(value).is_some_and(|own| own.replace(',', ".") == text.replace(',', "."))
         }
         _ => match short_text(value) {
             Some(own) => own == text,
-            None => text.starts_with("@{") || text == type_name(value),
+            // Type names in the records of generic types have assemblies, those of `ToString` have none.
+            None => text.starts_with("@{") || text.split('[').next() == type_name(value).split('[').next(),
         },
     }
 }

@@ -32,6 +32,7 @@ use self::dedup::Deduplicator;
 use self::progress::ProgressBars;
 pub(crate) use self::session::CallError;
 use self::session::Session;
+pub(crate) use self::show::is_native_output;
 use self::stdio::{PrefixedStdio, Stdio};
 use self::style::Style;
 pub(crate) use self::style::allows_colors;

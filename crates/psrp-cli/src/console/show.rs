@@ -1,6 +1,6 @@
 //! Shows records and objects as text.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::io;
 
 use psrp::client::PipelineEvent;
@@ -14,6 +14,9 @@ use super::terminal::Channel;
 
 /// Maximum depth of nested lists that are shown.
 const MAX_DEPTH: usize = 8;
+
+/// Type name of objects that have only the properties that a script has given them.
+const CUSTOM_OBJECT: &str = "System.Management.Automation.PSCustomObject";
 
 /// Source identifier for progress records of the stream, which have none.
 const STREAM: i64 = -1;
@@ -47,6 +50,9 @@ impl Session {
         let text =
             |text: &Option<PsString>| text.as_ref().map(PsString::to_string).filter(|text| !text.is_empty());
         let message = record.message().map(PsString::to_string).unwrap_or_default();
+        if is_native_output(record) {
+            return self.write_line(Channel::Messages, Style::PLAIN, message.trim_end());
+        }
         self.write_line(Channel::Messages, Style::ERROR, &format!("error: {}", message.trim_end()))?;
         if let Some(place) = place(record) {
             self.write_line(Channel::Messages, Style::DETAIL, &format!("  at {place}"))?;
@@ -82,6 +88,12 @@ impl Session {
         let channel = if is_host { Channel::Output } else { Channel::Messages };
         self.write_line(channel, Style::PLAIN, &text)
     }
+}
+
+/// Returns whether a record is a line that a native program has written to its standard error, which is no error.
+pub(crate) fn is_native_output(record: &ErrorRecord) -> bool {
+    let id = record.fully_qualified_error_id.as_ref().and_then(PsString::as_str);
+    matches!(id, Some("NativeCommandError" | "NativeCommandErrorMessage"))
 }
 
 fn category(record: &ErrorRecord) -> Option<String> {
@@ -156,13 +168,26 @@ pub(super) fn has_properties(value: &Value) -> bool {
 
 /// Returns a nested value on one line.
 fn inner_text(value: &Value) -> String {
-    let text = short_text(value).or_else(|| {
-        let items = value.items()?;
-        let texts: Vec<String> =
-            items.iter().map(|item| short_text(item).unwrap_or_else(|| type_name(item))).collect();
-        Some(format!("{{{}}}", texts.join(", ")))
-    });
-    text.unwrap_or_else(|| type_name(value)).replace('\n', " ")
+    let texts: Vec<String> = match (short_text(value), value.items(), value.entries()) {
+        (None, Some(items), _) => items.iter().map(item_text).collect(),
+        (None, None, Some(entries)) => {
+            entries.iter().map(|(key, value)| format!("[{}, {}]", item_text(key), item_text(value))).collect()
+        }
+        _ => return item_text(value).replace('\n', " "),
+    };
+    format!("{{{}}}", texts.join(", ")).replace('\n', " ")
+}
+
+/// Returns the text of a value, of a custom object with its properties, or the name of the type.
+fn item_text(value: &Value) -> String {
+    let plain = |value: &Value| short_text(value).unwrap_or_else(|| type_name(value));
+    match value.as_object() {
+        Some(object) if object.is_a(CUSTOM_OBJECT) && matches!(object.base(), Base::None) => {
+            let texts = object.extended().iter().map(|(name, value)| format!("{name}={}", plain(value)));
+            format!("@{{{}}}", texts.collect::<Vec<_>>().join("; "))
+        }
+        _ => plain(value),
+    }
 }
 
 pub(super) fn type_name(value: &Value) -> String {
@@ -177,8 +202,8 @@ pub(super) fn short_text(value: &Value) -> Option<String> {
         Value::Nil => String::new(),
         Value::Bool(true) => "True".into(),
         Value::Bool(false) => "False".into(),
-        Value::Single(value) => value.to_string(),
-        Value::Double(value) => value.to_string(),
+        Value::Single(value) => float_text(*value, 9),
+        Value::Double(value) => float_text(*value, 17),
         Value::Bytes(bytes) => bytes_text(bytes),
         Value::SecureString(_) => "System.Security.SecureString".into(),
         Value::Progress(record) => record.activity.to_string(),
@@ -192,6 +217,21 @@ pub(super) fn short_text(value: &Value) -> Option<String> {
             (None, None) => psrp::from_value::<PsString>(value).ok()?.to_string(),
         },
     })
+}
+
+/// Formats a number like `ToString` of .NET, with an exponent if the integer part has more than `digits` digits.
+fn float_text<F: Into<f64> + fmt::Display + fmt::UpperExp + Copy>(number: F, digits: i32) -> String {
+    let wide: f64 = number.into();
+    if wide.is_infinite() {
+        return if wide > 0.0 { "Infinity" } else { "-Infinity" }.into();
+    }
+    let text = format!("{number:E}");
+    match text.split_once('E').and_then(|(mantissa, text)| Some((mantissa, text.parse::<i32>().ok()?))) {
+        Some((mantissa, exponent)) if exponent >= digits || exponent < -4 => {
+            format!("{mantissa}E{exponent:+03}")
+        }
+        _ => number.to_string(),
+    }
 }
 
 /// Formats bytes as decimal numbers separated by spaces. Avoids a string per byte, as there may be millions.
@@ -209,7 +249,7 @@ fn object_text(object: &Object) -> Option<String> {
     match object.base() {
         Base::Value(_) if object.is_a("System.Enum") && text.is_some() => text,
         Base::Value(inner) => short_text(inner).or(text),
-        Base::None if !object.is_a("System.Management.Automation.PSCustomObject") => {
+        Base::None if !object.is_a(CUSTOM_OBJECT) => {
             let has_members = !object.adapted().is_empty() || !object.extended().is_empty();
             text.filter(|text| !has_members || !is_type_name(object, text))
         }

@@ -499,3 +499,23 @@ async fn a_record_suppresses_only_its_own_call() {
         assert_eq!(written.text(), expected, "{event:?}");
     }
 }
+
+#[test]
+fn numbers_and_nested_objects_have_the_text_of_dotnet() {
+    let (host, _) = host_with_input("");
+    let custom = Object::custom([("g", 1)]);
+    let object = Object::custom([("f", Value::from(custom.clone())), ("l", Object::list([custom]).into())]);
+    for (value, expected) in [
+        (Value::Double(1e300), "1E+300"),
+        (Value::Double(1e16), "10000000000000000"),
+        (Value::Double(1e17), "1E+17"),
+        (Value::Double(-1.5e-10), "-1.5E-10"),
+        (Value::Double(0.0001), "0.0001"),
+        (Value::Double(f64::NAN), "NaN"),
+        (Value::Single(f32::NEG_INFINITY), "-Infinity"),
+        (Value::Single(f32::MAX), "3.4028235E+38"),
+        (object.into(), "\nf : @{g=1}\nl : {@{g=1}}"),
+    ] {
+        assert_eq!(host.text(&value).as_deref(), Some(expected));
+    }
+}
