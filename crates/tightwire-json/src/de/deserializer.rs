@@ -251,8 +251,9 @@ impl<'de> IntoDeserializer<'de, Error> for &'de RawValue {
 /// Iterator over the values of a [`Deserializer`].
 ///
 /// Values may be separated by white space. A number or literal name must be followed by white space, the end, or one
-/// of `"[]{},:`; otherwise an error is returned instead of it. After any other error, except [`Error::is_io`], there
-/// are no more values.
+/// of `"[]{},:`; otherwise an error is returned instead of it. After any other error there are no more values, except
+/// [`WouldBlock`](io::ErrorKind::WouldBlock) and [`TimedOut`](io::ErrorKind::TimedOut) of the reader: then the next call
+/// continues.
 ///
 /// # Examples
 ///
@@ -285,6 +286,11 @@ impl<'de, R: Read<'de>, T: Deserialize<'de>> StreamDeserializer<'de, R, T> {
     }
 }
 
+/// Returns whether the reader may have more bytes later.
+fn can_retry(error: &Error) -> bool {
+    matches!(error.io_error_kind(), Some(io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut))
+}
+
 impl<'de, R: Read<'de>, T: Deserialize<'de>> Iterator for StreamDeserializer<'de, R, T> {
     type Item = Result<T>;
 
@@ -297,13 +303,13 @@ impl<'de, R: Read<'de>, T: Deserialize<'de>> Iterator for StreamDeserializer<'de
         let first = match first {
             Ok(first) => first?,
             Err(error) => {
-                self.failed = !error.is_io();
+                self.failed = !can_retry(&error);
                 return Some(Err(error));
             }
         };
         let result = T::deserialize(&mut self.deserializer);
         if let Err(error) = &result {
-            self.failed = !error.is_io();
+            self.failed = !can_retry(error);
             return Some(result);
         }
         self.offset = self.deserializer.read.offset();

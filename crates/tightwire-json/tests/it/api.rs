@@ -457,6 +457,25 @@ fn a_stream_retries_after_an_io_error() {
 }
 
 #[test]
+fn a_stream_ends_after_a_failure_of_the_reader() {
+    struct Broken;
+    impl io::Read for Broken {
+        fn read(&mut self, _buffer: &mut [u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::ConnectionReset.into())
+        }
+    }
+    for start in ["[1] ", "[1] [2", "[1] 2"] {
+        let reader = || io::Read::chain(start.as_bytes(), Broken);
+        let ours = Deserializer::from_reader(reader()).into_iter::<Value>();
+        let theirs = serde_json::Deserializer::from_reader(reader()).into_iter::<serde_json::Value>();
+        // At most four items, because a stream that does not end would repeat the error forever.
+        let ours: Vec<_> = ours.take(4).map(|value| value.is_ok()).collect();
+        let theirs: Vec<_> = theirs.take(4).map(|value| value.is_ok()).collect();
+        assert_eq!(ours, theirs, "{start}");
+    }
+}
+
+#[test]
 fn limits_apply_to_each_value() {
     let codec = Codec::strict().with_limits(Limits::new().max_document(5));
     // The limit of the length of the value, whether it is exceeded, and the text.
