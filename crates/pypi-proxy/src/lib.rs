@@ -101,10 +101,14 @@ mod resource;
 pub mod rules;
 #[cfg(feature = "proxy")]
 pub mod serve;
+#[cfg(all(test, feature = "proxy"))]
+mod simulation;
 #[cfg(feature = "proxy")]
 pub mod store;
 #[cfg(feature = "proxy")]
 mod sys;
+#[cfg(feature = "proxy")]
+mod system;
 #[cfg(feature = "proxy")]
 mod units;
 #[cfg(feature = "proxy")]

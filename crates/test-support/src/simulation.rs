@@ -76,11 +76,20 @@ impl Drop for PrintSeed {
 /// If a run panics, or a variable is not a number. The seed of the failed run is printed, also if a run takes five
 /// minutes. This aborts the process.
 pub fn simulate(count: u64, run: impl Fn(Random)) {
+    simulate_part(count, 1, run);
+}
+
+/// Like [`simulate`], with the given part of the seeds of the environment variable, for runs that take longer.
+///
+/// # Panics
+///
+/// As [`simulate`].
+pub fn simulate_part(count: u64, part: u64, run: impl Fn(Random)) {
     let variable =
         |name| env::var(name).ok().map(|value| value.parse::<u64>().expect("the variable is a number"));
     let seeds = match variable("SIMULATION_SEED") {
         Some(seed) => seed..seed + 1,
-        None => 0..variable("SIMULATION_SEEDS").unwrap_or(count),
+        None => 0..variable("SIMULATION_SEEDS").map_or(count, |seeds| seeds / part),
     };
     for seed in seeds {
         let _seed = PrintSeed(seed);

@@ -413,7 +413,7 @@ async fn pipeline_events_are_shown_as_text() {
         host.show(event).await.unwrap();
     }
     let expected = "text\nTrue\n1.5\n\nName : sshd\nId : 4\n\na.txt\n1\n2\n\n\
-        key : System.Management.Automation.PSCustomObject\nno end, told\nVERBOSE: v\n\
+        key : @{Name=sshd; Id=4}\nno end, told\nVERBOSE: v\n\
         error: file not found\n  ObjectNotFound\n  PathNotFound\n";
     assert_eq!(written.text(), expected);
 }

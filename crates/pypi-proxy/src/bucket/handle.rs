@@ -21,6 +21,7 @@ use super::{ConditionalWrites, Config};
 use crate::audit::{self, AuditEvent, Refusal};
 use crate::digest::{Digest, VerifyReport};
 use crate::resource::{Key, Reference, Resource};
+use crate::system;
 use crate::upstream::{FileBody, Validators};
 use crate::{Error, ProjectName};
 
@@ -216,7 +217,7 @@ impl Bucket {
     ) -> Result<Option<SmallObject>, Error> {
         let (bucket, path) = (self.clone(), self.page_path("pages", index, resource));
         // The read continues after the timeout, so that the circuit breaker learns its outcome.
-        let read = tokio::spawn(async move { bucket.remote().small(&path, max).await });
+        let read = system::spawn(async move { bucket.remote().small(&path, max).await });
         match tokio::time::timeout(self.0.config.page_wait, read).await {
             Ok(Ok(Ok(page))) => Ok(Some(page)),
             Ok(Ok(Err(OperationError::NotFound))) => Ok(None),
@@ -240,7 +241,7 @@ impl Bucket {
         is_purged: impl Fn() -> bool + Send + Sync + 'static,
     ) {
         let (bucket, path) = (self.clone(), self.page_path("pages", index, resource));
-        tokio::spawn(async move {
+        system::spawn(async move {
             if !is_purged()
                 && bucket.write_page(&path, document, version, max, is_as_new).await
                 && is_purged()
@@ -319,7 +320,7 @@ impl Bucket {
     /// pages requested without leases.
     pub(crate) fn test_in_background(&self) {
         let bucket = self.clone();
-        tokio::spawn(async move { bucket.test_conditional_writes().await });
+        system::spawn(async move { bucket.test_conditional_writes().await });
     }
 
     /// Tests conditional writes with an object of its own.
@@ -374,7 +375,7 @@ impl Bucket {
     /// Starts a task that runs [`check`](Self::check), which updates the last error.
     pub(crate) fn recheck(&self) {
         let bucket = self.clone();
-        tokio::spawn(async move { bucket.check().await });
+        system::spawn(async move { bucket.check().await });
     }
 
     /// Checks the version of the layout, which is in the object `pypi-proxy-bucket` below the prefix. The first operation

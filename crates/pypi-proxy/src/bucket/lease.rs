@@ -20,6 +20,7 @@ use super::handle::Bucket;
 use super::remote::{LeaseOutcome, OperationError, SmallObject};
 use crate::metrics::Counters;
 use crate::resource::Resource;
+use crate::system;
 
 /// Delay before the owner of a taken over lease is confirmed. Some stores do not check a condition and write
 /// atomically: of two concurrent takeovers, the last write wins.
@@ -137,7 +138,7 @@ impl Bucket {
         let mut claim = self.claim(Some(index), resource);
         let (sender, turn) = oneshot::channel();
         // The task continues after the timeout, so that the circuit breaker learns the outcome and no lease remains.
-        tokio::spawn(async move {
+        system::spawn(async move {
             let mut step = claim.acquire().await;
             while let ClaimStep::Wait(interval) = step {
                 tokio::time::sleep(interval).await;
@@ -237,7 +238,7 @@ impl Claim {
             is_lost: false,
         };
         let (dropped, is_dropped) = oneshot::channel();
-        let task = tokio::spawn(renewal.run(is_dropped));
+        let task = system::spawn(renewal.run(is_dropped));
         ClaimStep::Acquired(Lease { is_taken_over: self.is_taken_over, dropped, task })
     }
 

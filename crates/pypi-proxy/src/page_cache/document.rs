@@ -10,7 +10,7 @@ use super::{CachedPage, PageCache, RenderedPage};
 use crate::error::Kind;
 use crate::page::{Page, ProjectList};
 use crate::resource::Resource;
-use crate::{Error, ProjectName};
+use crate::{Error, ProjectName, system};
 
 /// A parsed document, of one index or merged.
 #[derive(Clone, Debug)]
@@ -95,7 +95,7 @@ impl RenderedPage {
             Ok(json.map(page))
         };
         let aborted = |_| Err(Error::with(Kind::Page, "filtering a document was aborted"));
-        let document = tokio::task::spawn_blocking(work).await.unwrap_or_else(aborted)?;
+        let document = system::spawn_blocking(work).await.unwrap_or_else(aborted)?;
         *self.filtered.lock() = Some(FilteredDocument { page: of, document: document.clone() });
         Ok(document.unwrap_or_else(|| self.clone()))
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use super::document::Document;
 use super::namespace::is_one_project;
@@ -14,7 +14,7 @@ use crate::file_name;
 use crate::page::{Details, Page, ProjectList};
 use crate::rules::{FilteredPage, ProjectPattern, Removed, Rules, Violation};
 use crate::upstream::Upstream;
-use crate::{Error, ProjectName};
+use crate::{Error, ProjectName, system};
 
 /// How the pages of several upstreams become one.
 pub(super) struct Merging {
@@ -116,7 +116,7 @@ pub(super) fn combine(
             }
             let (mut merged, hidden) = merging.merge(name, &offered)?;
             if let Some(name) = name {
-                let now = SystemTime::now();
+                let now = system::now();
                 let filtered = rules.page(name, merged, now, &mut removed)?;
                 let FilteredPage { page, is_restricted, next, last } = filtered;
                 merged = page;
@@ -135,7 +135,7 @@ pub(super) fn combine(
         (true, [list]) => Document::List(list.clone()),
         (true, lists) => Document::List(Arc::new(ProjectList::merge(lists.iter().map(|list| &**list))?)),
     };
-    let modified = modified.unwrap_or_else(SystemTime::now);
+    let modified = modified.unwrap_or_else(system::now);
     Ok((Content::Page(Arc::new(RenderedPage::new(content, modified, origin))), time))
 }
 
@@ -153,7 +153,7 @@ impl PageCache {
         }
         let base = || page.file(name.rsplit_once('.')?.0);
         let file = page.file(name).or_else(base);
-        file.map_or(Ok(()), |(_, file)| self.rules().check(project, &file, SystemTime::now()))
+        file.map_or(Ok(()), |(_, file)| self.rules().check(project, &file, system::now()))
     }
 
     /// Checks whether clients may download a file that is not on the page of its project. There may be no page.
@@ -165,6 +165,6 @@ impl PageCache {
     ) -> Result<(), Violation> {
         let mut parts = page.into_iter().flat_map(RenderedPage::parts);
         parts.try_for_each(|(_, page)| self.rules().status(page.project_status()))?;
-        self.rules().file(project, name, &Details::default(), SystemTime::now())
+        self.rules().file(project, name, &Details::default(), system::now())
     }
 }

@@ -18,7 +18,7 @@ use super::document::Document;
 use crate::metrics::Counter;
 use crate::page::{self, Page};
 use crate::store::read_at;
-use crate::{Coding, Form};
+use crate::{Coding, Form, system};
 
 /// Sources of a merged page, and the effect of the rules.
 #[derive(Default)]
@@ -270,7 +270,7 @@ fn with_notice(chunks: impl Iterator<Item = Vec<u8>>, is_offline: bool) -> impl 
 }
 
 async fn encode_on_thread(work: impl FnOnce() -> Option<PageBytes> + Send + 'static) -> PageBytes {
-    match tokio::task::spawn_blocking(work).await {
+    match system::spawn_blocking(work).await {
         // The encoder could not allocate its memory.
         Ok(None) => PageBuffer::default().finish(),
         Ok(Some(bytes)) => bytes,

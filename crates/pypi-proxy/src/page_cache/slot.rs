@@ -16,7 +16,7 @@ use crate::error::Kind;
 use crate::page::{ProjectFacts, ProjectList};
 use crate::resource::Resource;
 use crate::upstream::{PageBody, Validators};
-use crate::{Error, ProjectName};
+use crate::{Error, ProjectName, system};
 
 /// Estimated bytes of an entry in a hash table of pointers with the lowest possible load.
 const HASH_ENTRY: usize = 24;
@@ -99,7 +99,7 @@ pub(super) struct UpstreamPage {
 impl UpstreamPage {
     /// A project that the upstream does not have.
     pub(super) fn missing() -> Self {
-        Self { checked: Some(SystemTime::now()), ..Self::default() }
+        Self { checked: Some(system::now()), ..Self::default() }
     }
 
     /// A project that may not be taken from the upstream.
@@ -109,9 +109,7 @@ impl UpstreamPage {
 
     /// Returns the time since the last confirmation, or [`Duration::MAX`] if it is unknown or in the future.
     pub(super) fn age(&self) -> Duration {
-        self.checked
-            .and_then(|checked| SystemTime::now().duration_since(checked).ok())
-            .unwrap_or(Duration::MAX)
+        self.checked.and_then(|checked| system::now().duration_since(checked).ok()).unwrap_or(Duration::MAX)
     }
 }
 
@@ -171,7 +169,7 @@ impl Slot {
     /// Returns the minute of the last use.
     pub(super) fn last_use(&self) -> SystemTime {
         let used = self.created + Duration::from_secs(60 * self.used.load(Ordering::Relaxed));
-        let now = SystemTime::now();
+        let now = system::now();
         now.checked_sub(used.elapsed()).unwrap_or(now)
     }
 

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use object_store::UpdateVersion;
-use tokio::task::spawn_blocking;
 
 use super::disk::{DiskCache, StoredPage};
 use super::document::Document;
@@ -14,6 +13,7 @@ use crate::error::{Chain, Kind};
 use crate::failures::FailureLog;
 use crate::json_api;
 use crate::resource::Resource;
+use crate::system::{self, spawn_blocking};
 use crate::upstream::{PageResponse, Upstream, Validators};
 use crate::{Error, ProjectName};
 
@@ -102,7 +102,7 @@ impl Source<'_> {
         part: UpstreamPage,
         lease: Option<Lease>,
     ) -> Result<UpstreamPage, Error> {
-        let now = SystemTime::now();
+        let now = system::now();
         if !self.is_allowed {
             return Ok(UpstreamPage::excluded());
         }
@@ -282,7 +282,7 @@ impl Source<'_> {
         match spawn_blocking(parse).await.ok().flatten() {
             // Keep the page without the new facts.
             None => part,
-            content => UpstreamPage { content, modified: Some(SystemTime::now()), ..part },
+            content => UpstreamPage { content, modified: Some(system::now()), ..part },
         }
     }
 

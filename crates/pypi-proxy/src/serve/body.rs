@@ -14,7 +14,7 @@ use tokio::task::JoinHandle;
 use super::http1::BodySource;
 use crate::page_cache::{MemoryFile, PageBytes};
 use crate::store::{Reader, read_at};
-use crate::{Error, upstream};
+use crate::{Error, system, upstream};
 
 /// Maximum bytes per read of a file.
 const CHUNK: u64 = 128 * 1024;
@@ -136,7 +136,7 @@ impl http_body::Body for ResponseBody {
                 } else {
                     let task = reading.get_or_insert_with(|| {
                         let file = file.clone();
-                        tokio::task::spawn_blocking(move || file.read(from, len))
+                        system::spawn_blocking(move || file.read(from, len))
                     });
                     let result = ready!(Pin::new(task).poll(cx));
                     *reading = None;

@@ -3,9 +3,9 @@
 use hashlink::LinkedHashMap;
 use parking_lot::Mutex;
 
-use crate::Coding;
 use crate::page_cache::{PageBytes, encode};
 use crate::store::{Digest, StoredFile, read_range};
+use crate::{Coding, system};
 
 /// Maximum size of metadata to compress.
 const MAX_LEN: u64 = 256 * 1024;
@@ -36,7 +36,7 @@ impl EncodedMetadata {
         }
         let text = read_range(stored.file.clone(), 0..stored.len).await.ok()?;
         let work = move || encode(std::iter::once(text), coding);
-        let bytes = tokio::task::spawn_blocking(work).await.ok()?.ok()?;
+        let bytes = system::spawn_blocking(work).await.ok()?.ok()?;
         self.0.lock().insert(key, bytes.clone());
         Some(bytes)
     }

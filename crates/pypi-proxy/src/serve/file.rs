@@ -22,7 +22,7 @@ use crate::page_cache::{CacheStatus, CachedPage, RenderedPage};
 use crate::resource::{FileId, Resource};
 use crate::store::{Digest, Download, FetchState, FileInfo, Key, StoredFile};
 use crate::upstream::{FileBody, Validators};
-use crate::{ByteRange, Coding, Error, ProjectName, file_name};
+use crate::{ByteRange, Coding, Error, ProjectName, file_name, system};
 
 /// Distance ahead of a download within which a range request waits for it instead of fetching the range separately.
 const WAIT_AHEAD: u64 = 1 << 20;
@@ -314,7 +314,7 @@ impl FileRequest<'_> {
         }
         let (pages, download) = (self.proxy.pages.clone(), download.observer());
         let (project, name) = (self.project.clone(), self.name.to_owned());
-        tokio::spawn(async move {
+        system::spawn(async move {
             let Ok(Some(stored)) = download.done().await else { return };
             match wheel {
                 Some((wheel, sha256)) => {
@@ -338,7 +338,7 @@ impl FileRequest<'_> {
         let Some((wheel, target)) = self.unexamined_wheel() else { return };
         let pages = self.proxy.pages.clone();
         let (project, name) = (self.project.clone(), self.name.to_owned());
-        tokio::spawn(async move {
+        system::spawn(async move {
             let Some(stored) = stored.await.filter(|_| !pages.is_examined(&project, &name, &wheel)) else {
                 return;
             };

@@ -31,7 +31,7 @@ use crate::resource::Resource;
 use crate::rules::Rules;
 use crate::store::Store;
 use crate::upstream::Upstream;
-use crate::{Coding, Error, Form, ProjectName};
+use crate::{Coding, Error, Form, ProjectName, system};
 
 /// Content type for files served as opaque bytes.
 const OCTET_STREAM: &str = "application/octet-stream";
@@ -466,7 +466,7 @@ impl Proxy {
                 if let Some(digest) = target.digest(&self.0.store) {
                     let store = self.0.store.clone();
                     let work = move || store.remove(&digest).map(drop);
-                    tokio::task::spawn_blocking(work).await.unwrap_or(Ok(()))?;
+                    system::spawn_blocking(work).await.unwrap_or(Ok(()))?;
                     if let Some(bucket) = self.0.store.bucket() {
                         bucket.remove(&digest).await?;
                     }

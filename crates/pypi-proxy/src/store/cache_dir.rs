@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use super::Digest;
 use super::lru::{CacheArea, CacheEntry};
 use crate::error::Kind;
-use crate::{Error, layout, sys};
+use crate::{Error, layout, sys, system};
 
 /// Marker file that identifies a cache directory and contains the version of its layout. It is locked while a proxy uses
 /// the folder, and therefore never replaced.
@@ -157,7 +157,7 @@ impl CacheDir {
         let dir = path.parent().unwrap_or(path);
         Self::create_subdir(dir).map_err(Error::storage)?;
         let mut file = tempfile::NamedTempFile::new_in(dir).map_err(Error::storage)?;
-        file.write_all(bytes).map_err(Error::storage)?;
+        system::disk().and_then(|()| file.write_all(bytes)).map_err(Error::storage)?;
         if let Some(time) = modified {
             file.as_file().set_modified(time).map_err(Error::storage)?;
         }

@@ -18,12 +18,12 @@ use super::tiered::TieredSource;
 use super::{
     Config, Digest, Download, DownloadStatus, Expected, FileSource, Key, PagesDir, Reference, StoredFile,
 };
-use crate::Error;
 use crate::bucket::Bucket;
 use crate::digest::Hasher;
 use crate::failures::FailureLog;
 use crate::metrics::{Counter, Counters};
 use crate::resource::Resource;
+use crate::{Error, system};
 
 /// Bytes written by [`Store::probe`]: a whole block, because an empty file may need no space.
 const PROBE: usize = 4096;
@@ -244,10 +244,10 @@ impl Store {
         let Some(flight) = flight else { return FetchState::InFlight(reserved) };
         let (inner, state, download) = (self.0.clone(), reserved.state.clone(), reserved.observer());
         match &self.0.config.bucket {
-            None => tokio::spawn(DownloadTask::new(inner, flight, key, expected, source, state).run()),
+            None => system::spawn(DownloadTask::new(inner, flight, key, expected, source, state).run()),
             Some(bucket) => {
                 let source = TieredSource::new(bucket.clone(), key.clone(), expected, source, download);
-                tokio::spawn(DownloadTask::new(inner, flight, key, expected, source, state).run())
+                system::spawn(DownloadTask::new(inner, flight, key, expected, source, state).run())
             }
         };
         FetchState::InFlight(reserved)

@@ -12,20 +12,20 @@ use super::download::{DownloadState, FileInfo};
 use super::shared::Inner;
 use super::unverified::{problem_at_end, problem_at_start};
 use super::{Download, Expected, FileSource, Key, StoredFile};
-use crate::Error;
 use crate::audit::{self, AuditEvent, Refusal};
 use crate::digest::Hasher;
 use crate::error::{Chain, Kind};
 use crate::flight::Flight;
 use crate::sys::FileExt as _;
 use crate::upstream::{FileBody, Validators};
+use crate::{Error, system};
 
 /// Chunks that are already available are written together, up to about this many bytes.
 const WRITE_BATCH: usize = 128 * 1024;
 
 /// Maximum size of a file from the bucket of which all bytes are withheld until the hash is verified. Of larger files
 /// and of files from an upstream, only the last byte is withheld.
-pub(super) const WITHHOLD_MAX: u64 = 8 << 20;
+pub(super) const WITHHOLD_MAX: u64 = if cfg!(test) { 64 << 10 } else { 8 << 20 };
 
 /// Delay before the first retry. Doubles with each attempt.
 const INITIAL_BACKOFF: Duration = Duration::from_millis(100);
@@ -196,7 +196,7 @@ impl<S: FileSource> DownloadTask<S> {
 
     async fn open_file(&mut self) {
         let store = self.store.clone();
-        match tokio::task::spawn_blocking(move || store.dir.partial()).await {
+        match system::spawn_blocking(move || store.dir.partial()).await {
             Ok(Ok((path, file))) => {
                 let file = Arc::new(file);
                 // The cell is empty, because the file is opened only once.
@@ -286,13 +286,14 @@ impl<S: FileSource> DownloadTask<S> {
             chunks.iter().for_each(|chunk| hash.update(chunk));
             let mut write = |file: &File, chunk: &Bytes| {
                 at += chunk.len() as u64;
-                file.write_all_at(chunk, at - chunk.len() as u64)
+                let start = at - chunk.len() as u64;
+                system::disk().and_then(|()| file.write_all_at(chunk, start))
             };
             let written = file.map_or(Ok(()), |file| chunks.iter().try_for_each(|chunk| write(&file, chunk)));
             (hash, chunks, written)
         };
         let (hash, chunks, written) =
-            tokio::task::spawn_blocking(work).await.map_err(|_| super::download::aborted())?;
+            system::spawn_blocking(work).await.map_err(|_| super::download::aborted())?;
         self.hash = hash;
         if let Err(error) = &written {
             self.on_disk_error(error);
@@ -348,7 +349,7 @@ impl<S: FileSource> DownloadTask<S> {
             if let Some((_, file)) = &self.partial {
                 let (file, len) = (file.clone(), self.at);
                 let check = move || problem_at_end(&name, &file, len);
-                let checked = tokio::task::spawn_blocking(check).await;
+                let checked = system::spawn_blocking(check).await;
                 if let Some(problem) =
                     checked.map_err(|_| super::download::aborted())?.map_err(Error::storage)?
                 {
@@ -360,7 +361,7 @@ impl<S: FileSource> DownloadTask<S> {
         let (store, key, label) = (self.store.clone(), self.key.clone(), self.state.label.clone());
         let stored = StoredFile { file, len: self.at, digest };
         let work = move || store.commit(&key, label, stored, &path);
-        tokio::task::spawn_blocking(work).await.map_err(|_| super::download::aborted()).map(Some)
+        system::spawn_blocking(work).await.map_err(|_| super::download::aborted()).map(Some)
     }
 }
 

@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use super::cache_dir::CacheDir;
 use super::lru::CacheArea;
 use super::shared::{BLOCK_SIZE, Inner};
-use crate::Error;
+use crate::{Error, system};
 
 /// Folder for index pages. If it belongs to a [`Store`](super::Store), its size counts toward the limit of the store.
 ///
@@ -99,7 +99,7 @@ impl PagesDir {
     /// Returns whether an entry was modified after this time, by a clock that was right.
     fn is_newer(&self, entry: &str, time: SystemTime) -> bool {
         let last = fs::metadata(self.path.join(entry)).and_then(|metadata| metadata.modified());
-        last.is_ok_and(|last| time < last && last <= SystemTime::now())
+        last.is_ok_and(|last| time < last && last <= system::now())
     }
 
     /// Replaces an entry that was requested at this time and after this number of purges, unless it is newer or was purged

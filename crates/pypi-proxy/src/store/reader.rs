@@ -15,9 +15,9 @@ use futures_util::stream::BoxStream;
 use tokio::sync::watch;
 
 use super::download::{DownloadState, Progress, aborted};
-use crate::Error;
 use crate::error::Kind;
 use crate::sys::FileExt as _;
+use crate::{Error, system};
 
 /// Maximum bytes per read. A reader has at most two such buffers: one is sent while the next one is read.
 const READ_SIZE: u64 = 64 * 1024;
@@ -197,6 +197,6 @@ pub(crate) async fn read_range(file: Arc<File>, range: Range<u64>) -> Result<Byt
         let mut buffer = vec![0; usize::try_from(range.end - range.start).unwrap_or(usize::MAX)];
         read_at(&file, &mut buffer, range.start).map(|()| Bytes::from(buffer))
     };
-    let read = tokio::task::spawn_blocking(work).await;
+    let read = system::spawn_blocking(work).await;
     read.unwrap_or_else(|error| Err(io::Error::other(error))).map_err(Error::storage)
 }

@@ -12,8 +12,8 @@ use super::disk::Store;
 use super::lru::{CacheArea, CacheEntry, Usage};
 use super::shared::{BLOCK_SIZE, Inner};
 use super::{Digest, VerifyReport};
-use crate::Error;
 use crate::digest::Hasher;
+use crate::{Error, system};
 
 /// Result of [`Store::collect`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl Store {
         // A scan between the eviction of a file and its deletion would add it again.
         let _no_scan = inner.scan_lock.lock();
         let before = self.usage(CacheArea::Files);
-        if let Some(before) = unused_ttl.and_then(|unused_ttl| SystemTime::now().checked_sub(unused_ttl)) {
+        if let Some(before) = unused_ttl.and_then(|unused_ttl| system::now().checked_sub(unused_ttl)) {
             inner.expire(before).map_err(Error::storage)?;
         }
         let evicted = inner.lru.lock().evict(max_bytes, 0);
@@ -69,7 +69,7 @@ impl Store {
                 inner.evict(0);
             }
             limits.expire_periodically(|unused_ttl| {
-                let before = SystemTime::now().checked_sub(unused_ttl);
+                let before = system::now().checked_sub(unused_ttl);
                 if let (Some(before), Some(inner)) = (before, inner.upgrade()) {
                     // A scan between the removal of an entry and its deletion would add it again.
                     let _no_scan = scan_lock.lock();
@@ -79,7 +79,7 @@ impl Store {
             });
         };
         // Without the thread, files are still found when they are requested.
-        let _ = std::thread::Builder::new().name("pypi-proxy-scan".into()).spawn(work);
+        let _ = system::spawn_thread("pypi-proxy-scan", work);
     }
 
     /// Computes the SHA-256 of a stored file. Returns `None` if it does not exist, and an impossible hash if it can't be
@@ -134,7 +134,7 @@ fn scan(dir: &Path, scan_lock: &Mutex<()>, inner: &Weak<Inner>) {
     store.lru.lock().begin_scan();
     drop(store);
     // A clock that was wrong must not keep entries forever.
-    let now = SystemTime::now();
+    let now = system::now();
     let last_access =
         |metadata: &fs::Metadata| metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH).min(now);
     let files = stored_files(&dir.join("files"));

@@ -20,7 +20,7 @@ use super::{Config, Digest, Download, Key, Reference};
 use crate::failures::FailureLog;
 use crate::flight::Flights;
 use crate::metrics::{Counter, Counters};
-use crate::{Error, sys};
+use crate::{Error, sys, system};
 
 /// Entries other than files are counted in blocks of this size.
 pub(super) const BLOCK_SIZE: u64 = 4096;
@@ -105,7 +105,7 @@ impl Inner {
         digest: &Digest,
         label: impl FnOnce() -> Option<Arc<str>>,
     ) -> Option<StoredFile> {
-        let now = SystemTime::now();
+        let now = system::now();
         let (file, len, is_access_due) = {
             let mut lru = self.lru.lock();
             let Some(entry) = lru.touch(&CacheEntry::File(*digest)) else {
@@ -177,7 +177,7 @@ impl Inner {
 
     /// Marks an entry of an area other than files as recently used.
     pub(super) fn touch(&self, entry: &CacheEntry) {
-        let now = SystemTime::now();
+        let now = system::now();
         let is_access_due = self.lru.lock().touch(entry).is_some_and(|state| state.record_access(now));
         if is_access_due {
             self.dir.record_access(entry, now);
@@ -208,7 +208,7 @@ impl Inner {
         }
         self.evict(self.partial.get().saturating_add(len));
         CacheDir::replace(&self.dir.entry(&entry), bytes, modified)?;
-        self.lru.lock().insert(entry, len, SystemTime::now());
+        self.lru.lock().insert(entry, len, system::now());
         Ok(())
     }
 
@@ -261,7 +261,7 @@ impl Inner {
         {
             let mut lru = self.lru.lock();
             let entry = CacheEntry::File(digest);
-            lru.insert(entry.clone(), len, SystemTime::now());
+            lru.insert(entry.clone(), len, system::now());
             lru.open.insert(digest, stored.file.clone());
             if let Some(entry_state) = lru.touch(&entry) {
                 entry_state.label = label;

@@ -9,6 +9,7 @@ use object_store::MultipartUpload;
 use super::relay::PartWriter;
 use super::{Digest, Download, Key, Reference, StoredFile, read_range};
 use crate::bucket::{Bucket, Lease, OperationError, SHA256, UploadOutcome};
+use crate::system;
 
 /// Retries of an upload, and the delay before the first one, which doubles each time.
 const RETRIES: u32 = 3;
@@ -35,7 +36,7 @@ impl Bucket {
     ) {
         let permit = self.0.uploads.clone().try_acquire_owned().ok();
         let bucket = self.clone();
-        tokio::spawn(async move {
+        system::spawn(async move {
             let is_dropped = permit.is_none();
             let work = async {
                 let partial = match (&key, is_dropped) {
@@ -95,7 +96,7 @@ impl Bucket {
             return self.record_failed_upload(stored.digest);
         };
         let (bucket, stored) = (self.clone(), stored.clone());
-        tokio::spawn(async move {
+        system::spawn(async move {
             let outcome = bucket.upload(&stored, None, None).await;
             bucket.0.remote.meter.uploads[outcome].add(1);
             drop(permit);

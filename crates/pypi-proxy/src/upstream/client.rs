@@ -28,7 +28,7 @@ use super::url_policy::UrlPolicy;
 use super::{FileBody, PageBody, PageResponse, Validators};
 use crate::breaker::{Breaker, Permit};
 use crate::error::{Chain, Kind};
-use crate::{Error, ProjectName};
+use crate::{Error, ProjectName, system};
 
 const PAGE_MEDIA_TYPES: &str =
     "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1";
@@ -397,7 +397,7 @@ impl Upstream {
             return Err(Error::new(Kind::Offline));
         }
         let start = Instant::now();
-        match request.send().await {
+        match system::send(request).await {
             Ok(response) => {
                 self.meter.record_response(kind, response.status(), start.elapsed());
                 Ok(response)

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use parking_lot::RwLock;
 
-use crate::Error;
 use crate::error::{Chain, Kind};
 use crate::file_watch::{self, CheckTimer, FileStamp};
+use crate::{Error, system};
 
 /// Minimum time between checks for changes of the file.
 const RELOAD_AFTER: Duration = Duration::from_secs(5);
@@ -93,7 +93,7 @@ impl Netrc {
                 Err(error) => tracing::error!(error = %Chain(&error), "credentials not reloaded"),
             }
         };
-        let _ = tokio::task::spawn_blocking(work).await;
+        let _ = system::spawn_blocking(work).await;
     }
 
     /// Returns the user and password of the first entry that applies to a host: a `machine` entry with its name, or the

@@ -31,7 +31,7 @@ use crate::resource::Resource;
 use crate::rules::Rules;
 use crate::store::Digest;
 use crate::upstream::Upstream;
-use crate::{Error, ProjectName};
+use crate::{Error, ProjectName, system};
 
 /// Minimum time between requests to a failed upstream while a stale page can be served.
 pub(super) const UPSTREAM_BACKOFF: Duration = Duration::from_secs(5);
@@ -323,7 +323,7 @@ impl PageCache {
         self.forget(project);
         if let Some(name) = project.cloned() {
             let claims = self.claims().clone();
-            let removed = tokio::task::spawn_blocking(move || claims.remove(&name));
+            let removed = system::spawn_blocking(move || claims.remove(&name));
             removed.await.unwrap_or(Ok(false))?;
         }
         let Some(disk) = self.0.disk.clone() else { return Ok(()) };
@@ -333,7 +333,7 @@ impl PageCache {
         // Refreshes that began since may have read the bucket: this stops them as well.
         let name = project.cloned();
         let work = move || disk.purge(&indexes, name.as_ref());
-        tokio::task::spawn_blocking(work).await.unwrap_or(Ok(()))?;
+        system::spawn_blocking(work).await.unwrap_or(Ok(()))?;
         // Requests that began before may have loaded the page from disk.
         self.forget(project);
         shared
@@ -386,7 +386,7 @@ impl PageCache {
             }
         }
         let work = move || if is_default { disk.clear() } else { disk.clear_indexes(ids.into_iter()) };
-        tokio::task::spawn_blocking(work).await.unwrap_or(Ok(()))?;
+        system::spawn_blocking(work).await.unwrap_or(Ok(()))?;
         self.forget_all();
         shared
     }
@@ -404,7 +404,7 @@ impl PageCache {
         }
         let Some(disk) = self.0.disk.clone() else { return };
         let project = project.clone();
-        tokio::task::spawn_blocking(move || slot.store_facts(&disk, &project));
+        system::spawn_blocking(move || slot.store_facts(&disk, &project));
     }
 
     pub(crate) fn claims(&self) -> &Claims {
@@ -493,7 +493,7 @@ impl PageCache {
             Some(name) => names.claim(url.as_str(), std::iter::once(name), &removed),
             None => names.claim(url.as_str(), content.names(), &removed),
         };
-        let _ = tokio::task::spawn_blocking(work).await;
+        let _ = system::spawn_blocking(work).await;
     }
 
     /// Returns the size of all pages in memory, in bytes.
@@ -561,6 +561,7 @@ impl PageCache {
         let mut deadline = std::pin::pin!(tokio::time::sleep(self.0.config.stale_wait));
         loop {
             tokio::select! {
+                biased;
                 changed = in_flight.changed() => {
                     // The sender is dropped when the refresh is complete.
                     if changed.is_err() {
@@ -637,7 +638,7 @@ impl PageCache {
             };
         };
         if let (Some((done, permit)), Some(flight)) = (task, flight) {
-            tokio::spawn(self.clone().run_refresh(slot.clone(), done, flight, permit));
+            system::spawn(self.clone().run_refresh(slot.clone(), done, flight, permit));
         }
         match self.stale(&state, self.0.config.stale_while_revalidate) {
             Some(served) => Lookup::Served(Ok(served)),
@@ -651,7 +652,7 @@ impl PageCache {
         let Some(disk) = self.0.disk.clone() else { return };
         let indexes: Vec<_> = self.upstreams().iter().map(|upstream| upstream.id()).collect();
         let slot = slot.clone();
-        tokio::task::spawn_blocking(move || disk.record_use(&indexes, &slot.resource));
+        system::spawn_blocking(move || disk.record_use(&indexes, &slot.resource));
     }
 
     /// Returns the result of a completed refresh, even if the page is stale again by now.

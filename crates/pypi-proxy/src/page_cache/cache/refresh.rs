@@ -8,7 +8,6 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::{PageCache, Refresh, Removed};
-use crate::Error;
 use crate::error::Kind;
 use crate::flight::{FetchPermit, Flight};
 use crate::page_cache::merge::combine;
@@ -16,6 +15,7 @@ use crate::page_cache::slot::{Content, Slot, UpstreamPage};
 use crate::page_cache::source::Source;
 use crate::page_cache::{CacheStatus, RefreshOutcome};
 use crate::resource::Resource;
+use crate::{Error, system};
 
 struct Fetched {
     content: Content,
@@ -211,7 +211,7 @@ impl PageCache {
     pub(super) async fn load(&self, slot: &Arc<Slot>) -> Vec<UpstreamPage> {
         if let (Resource::Page(name), Some(disk)) = (slot.resource.clone(), self.0.disk.clone()) {
             let work = move || disk.load_facts(&name);
-            let mut facts = tokio::task::spawn_blocking(work).await.unwrap_or_default();
+            let mut facts = system::spawn_blocking(work).await.unwrap_or_default();
             if !self.extracts_metadata() {
                 facts.clear_metadata();
             }
@@ -262,6 +262,6 @@ impl PageCache {
         let (parts, slot) = (parts.to_vec(), slot.clone());
         let work = move || combine(&parts, slot.resource.project(), &merging);
         let failed = |_| Err(Error::with(Kind::Page, "merging pages was aborted"));
-        tokio::task::spawn_blocking(work).await.unwrap_or_else(failed)
+        system::spawn_blocking(work).await.unwrap_or_else(failed)
     }
 }
