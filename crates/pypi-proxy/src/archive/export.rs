@@ -210,7 +210,7 @@ fn add_page(
             project: project.map(ToString::to_string),
             is_json: page.body.is_json,
             is_redirected: page.body.is_redirected,
-            base: page.body.base.map(Into::into),
+            base: page.body.base.map(|base| (*base).into()),
             etag: page.body.validators.etag,
             last_modified: page.body.validators.last_modified,
             serial: page.body.serial,

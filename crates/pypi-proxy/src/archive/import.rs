@@ -234,7 +234,7 @@ impl Import<'_> {
             is_json: entry.is_json,
             has_page_type: true,
             is_redirected: entry.is_redirected,
-            base: entry.base.as_ref().and_then(|base| base.parse().ok()),
+            base: entry.base.as_ref().and_then(|base| base.parse().ok()).map(Box::new),
             validators,
             serial: entry.serial,
             reservation,

@@ -128,7 +128,7 @@ impl DiskCache {
             is_json: header.is_json,
             has_page_type: true,
             is_redirected: header.is_redirected,
-            base: header.base.and_then(|base| base.parse().ok()),
+            base: header.base.and_then(|base| base.parse().ok()).map(Box::new),
             validators,
             serial: header.serial,
             reservation,

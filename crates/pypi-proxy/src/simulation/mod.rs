@@ -511,7 +511,7 @@ impl Client {
         });
         // Without serials, proxies only know when the others have requested a page.
         let is_ordered = self.plan.processes == 1 || with(|world| world.index.has_serials);
-        let is_kept = !self.plan.has_full_disks && !(self.plan.has_purges && self.plan.has_bucket);
+        let is_kept = !(self.plan.has_full_disks || self.plan.has_purges && self.plan.has_bucket);
         if version < least && is_ordered && is_kept {
             fail(format!("{path} has version {version} after {least}"));
         }

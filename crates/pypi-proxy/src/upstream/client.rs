@@ -271,7 +271,7 @@ impl Upstream {
         let mut base = response.url().clone();
         base.set_query(None);
         base.set_fragment(None);
-        let base = Some(base).filter(|base| *base != url);
+        let base = (base != url).then(|| Box::new(base));
         let validators = Validators::of(headers);
         let serial = headers.get(SERIAL_HEADER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
         let mut reservation = self.budget().reserve();

@@ -56,7 +56,7 @@ pub struct PageBody {
     /// Whether a redirect led to another origin. Such a page is not evidence that the index has the project.
     pub is_redirected: bool,
     /// URL without query that a redirect led to. Relative URLs on the page refer to it.
-    pub(crate) base: Option<Url>,
+    pub(crate) base: Option<Box<Url>>,
     /// Serial from the header `X-PyPI-Last-Serial`, as HTML pages do not contain it.
     pub serial: Option<u64>,
     /// Memory reserved for the bytes until they are parsed.
@@ -86,7 +86,7 @@ impl PageBody {
         path: &str,
         facts: &ProjectFacts,
     ) -> Result<Page, Error> {
-        let links = Links::Paths { project, page: path, base: self.base.as_ref() };
+        let links = Links::Paths { project, page: path, base: self.base.as_deref() };
         let page = if self.is_json {
             Page::parse(self.bytes, links, facts)
         } else {
