@@ -32,6 +32,10 @@ pub(super) fn problem_at_start(name: &str, start: &[u8]) -> Option<&'static str>
     if text.starts_with(b"<") || text.starts_with(b"{") {
         return Some("it is HTML, XML or JSON");
     }
+    let has_field = || text.split(|byte| *byte == b':').next().is_some_and(|key| !key.contains(&b' '));
+    if name.ends_with(".metadata") && !has_field() {
+        return Some("it has no metadata");
+    }
     let len = start.len().min(ZIP.len());
     (is_zip(name) && start[..len] != ZIP[..len]).then_some("it is not a ZIP archive")
 }

@@ -32,6 +32,8 @@ use crate::{Error, ProjectName, system};
 
 const PAGE_MEDIA_TYPES: &str =
     "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1";
+/// Installers ignore it at the start of a page.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 const SERIAL_HEADER: &str = "x-pypi-last-serial";
 /// Text of the error while the circuit breaker is open.
 pub(crate) const PAUSED: &str = "the index does not respond; page requests are paused";
@@ -275,7 +277,10 @@ impl Upstream {
         let validators = Validators::of(headers);
         let serial = headers.get(SERIAL_HEADER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
         let mut reservation = self.budget().reserve();
-        let bytes = self.collect(response, max, &mut reservation).await?;
+        let mut bytes = self.collect(response, max, &mut reservation).await?;
+        if bytes.starts_with(BYTE_ORDER_MARK) {
+            bytes.drain(..BYTE_ORDER_MARK.len());
+        }
         // Detects JSON without a content type.
         let is_json = is_json || bytes.trim_ascii_start().starts_with(b"{");
         Ok(PageResponse::Page(PageBody {

@@ -38,13 +38,14 @@ const OTHER_PAGES: [((&str, &str), &str); 14] = [
 ];
 
 /// Empty pages of `demo`.
-const EMPTY_PAGES: [((&str, &str), &str); 6] = [
+const EMPTY_PAGES: [((&str, &str), &str); 7] = [
     (HTML, "<meta name=pypi:repository-version content=1.0><title>Links for demo</title>"),
     (HTML, "<meta name=api-version value=2><title>Simple Index</title>"),
     (HTML, "<html><title>Links for Demo</title><h1>Links for Demo</h1></html>"),
     (HTML, "<title>Index of /simple/demo/</title><a href=../>../</a>"),
     (JSON, r#"{"meta":{"api-version":"1.0"},"name":"Demo","files":[]}"#),
     (PLAIN_JSON, r#"{"meta":{"api-version":"1.4"},"name":"demo","files":[],"versions":[]}"#),
+    (PLAIN_JSON, "\u{feff}{\"name\":\"demo\",\"files\":[]}"),
 ];
 
 /// Lists with `demo`; whether they are lists of projects.
@@ -316,6 +317,8 @@ async fn files_without_a_hash_are_checked_before_they_are_stored() {
         ("demo-2.3.tar.gz", Vec::new(), false),
         ("demo-2.4.tar.gz", b"{\"errors\": []}".to_vec(), false),
         ("demo-2.4.egg", Vec::new(), false),
+        ("demo-1.0-py3-none-any.whl.metadata", b"Metadata-Version: 2.1\nName: demo\n".to_vec(), true),
+        ("demo-2.0-py3-none-any.whl.metadata", b"Not found".to_vec(), false),
     ];
     let entry = |(name, ..): &(&str, Vec<u8>, bool)| json!({"filename": name, "url": format!("/f/{name}"), "hashes": {}});
     let page = page_of(&files.iter().map(entry).collect::<Vec<_>>());
