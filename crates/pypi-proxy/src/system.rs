@@ -1,4 +1,4 @@
-//! What the proxy gets from the system: tasks, the time, the disk, and responses of indexes. The simulation replaces them.
+//! Access to tasks, the time, the disk and indexes, which the simulation replaces.
 
 #[cfg(not(test))]
 use std::{

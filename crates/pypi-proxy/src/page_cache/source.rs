@@ -23,7 +23,7 @@ pub(super) struct Source<'a> {
     pub(super) slot: &'a Arc<Slot>,
     pub(super) disk: Option<&'a DiskCache>,
     pub(super) bucket: Option<&'a Bucket>,
-    /// Number of purges of the page before anything of it is requested: what is purged since is not stored.
+    /// Number of purges of the page before the first request. After a further purge, the responses are not stored.
     pub(super) purges: u64,
     /// Log of failed requests for upload times; `None` if they are not requested.
     pub(super) failures: Option<&'a FailureLog>,

@@ -74,7 +74,7 @@ impl ObjectStore for Objects {
     }
 
     async fn get_opts(&self, path: &Path, options: GetOptions) -> Result<GetResult> {
-        // Nobody can verify a range.
+        // Bytes of a range are not changed: the proxy has no hash of a range.
         let is_file =
             path.as_ref().contains("files/") && !matches!(options.range, Some(GetRange::Bounded(_)));
         let result = self.run("get", path, self.inner.get_opts(path, options)).await?;

@@ -1,6 +1,6 @@
 //! Model of an index: pages that get more and more files, and connections that fail.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -49,7 +49,7 @@ pub(super) struct Index {
     /// Whether each process has at most one download of a file at a time.
     pub(super) is_single: bool,
     /// Files that a process has, so that it does not download them again.
-    pub(super) accepted: HashMap<(Process, String), ()>,
+    pub(super) accepted: HashSet<(Process, String)>,
     /// Whether at most one download of each file is allowed, by all processes together.
     pub(super) is_shared: bool,
 }
@@ -207,7 +207,7 @@ impl Active {
             let others = |counts: &HashMap<(Process, String), usize>| {
                 counts.iter().filter(|((_, of), _)| *of == name).map(|(_, count)| count).sum::<usize>()
             };
-            if index.accepted.contains_key(&key) {
+            if index.accepted.contains(&key) {
                 Some(format!("{name} is downloaded again"))
             } else if index.is_single && index.active[&key] > 1 {
                 Some(format!("{name} is downloaded twice at a time"))

@@ -60,7 +60,7 @@ const PAGE_LIMIT: Duration = Duration::from_secs(120);
 static TLS: LazyLock<Option<TlsClient>> =
     LazyLock::new(|| TlsClient::new(&[], false).expect("a configuration"));
 
-/// What happens in a run.
+/// Size and faults of a run.
 #[derive(Clone, Copy, Debug)]
 struct Plan {
     processes: usize,
@@ -111,7 +111,7 @@ impl Settings {
     }
 }
 
-/// What clients have seen, by process and project: the newest version of each page.
+/// The newest version of a page that clients have received, by process and project.
 type Seen = Arc<Mutex<HashMap<(Process, usize), usize>>>;
 
 struct Simulation {
@@ -576,7 +576,7 @@ impl Client {
                     fail(format!("{name} has a wrong body of {} bytes with status {status}", bytes.len()));
                 }
                 if status == StatusCode::OK && is_stored && self.plan.stores_everything() {
-                    with(|world| world.index.accepted.insert((process, name.to_owned()), ()));
+                    with(|world| world.index.accepted.insert((process, name.to_owned())));
                 }
                 true
             }

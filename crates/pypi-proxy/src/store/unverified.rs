@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufReader, ErrorKind};
 
 use super::{FileFromStart, read_at};
+use crate::upstream::BYTE_ORDER_MARK;
 
 /// Signature of all records of a ZIP archive.
 const ZIP: &[u8] = b"PK";
@@ -28,12 +29,12 @@ fn is_zip(name: &str) -> bool {
 
 /// Checks the first bytes of a file, and returns the problem if there is one.
 pub(super) fn problem_at_start(name: &str, start: &[u8]) -> Option<&'static str> {
-    let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
+    let text = start.strip_prefix(BYTE_ORDER_MARK).unwrap_or(start).trim_ascii_start();
     if text.starts_with(b"<") || text.starts_with(b"{") {
         return Some("it is HTML, XML or JSON");
     }
-    let has_field = || text.split(|byte| *byte == b':').next().is_some_and(|key| !key.contains(&b' '));
-    if name.ends_with(".metadata") && !has_field() {
+    let key = text.split(|byte| *byte == b':').next().unwrap_or_default();
+    if name.ends_with(".metadata") && key.contains(&b' ') {
         return Some("it has no metadata");
     }
     let len = start.len().min(ZIP.len());

@@ -33,7 +33,7 @@ use crate::{Error, ProjectName, system};
 const PAGE_MEDIA_TYPES: &str =
     "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1";
 /// Installers ignore it at the start of a page.
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 const SERIAL_HEADER: &str = "x-pypi-last-serial";
 /// Text of the error while the circuit breaker is open.
 pub(crate) const PAUSED: &str = "the index does not respond; page requests are paused";

@@ -24,8 +24,8 @@ use crate::{Error, ProjectName};
 
 pub use budget::Budget;
 pub(crate) use budget::Reservation;
-pub(crate) use client::PAUSED;
 pub use client::Upstream;
+pub(crate) use client::{BYTE_ORDER_MARK, PAUSED};
 pub use config::Config;
 pub(crate) use metrics::{Condition, RequestKind};
 pub use netrc::Netrc;
