@@ -246,7 +246,7 @@ fn add_message(output: &mut Vec<OutputItem>, index: u32, first_part: u32, receiv
         .or_else(|| output.get(index).is_some_and(has_no_id).then_some(index))
         .or_else(|| position(&|it| it.texts().any(|text| !text.is_empty() && first.starts_with(text))));
     if let Some(OutputItem::Message(message)) = found.and_then(|found| output.get_mut(found)) {
-        (first_part..).zip(received.texts()).for_each(|(part, text)| set_text(message, part, text));
+        (first_part..=u32::MAX).zip(received.texts()).for_each(|(part, text)| set_text(message, part, text));
         return;
     }
     let is_known = |text: &str| output.iter().flat_map(OutputItem::texts).any(|known| known.contains(text));
@@ -295,6 +295,14 @@ mod tests {
         let response = accumulator.finish();
         assert_eq!(response.output.len(), 2);
         assert_eq!(response.output_text(), "Hi");
+    }
+
+    #[test]
+    fn the_last_index_is_an_index_like_others() {
+        let delta = DELTA.replace("4000000000", &u32::MAX.to_string());
+        let last =
+            r#"{"type": "response.completed", "response": {"output": [{"type": "message", "id": "m"}]}}"#;
+        assert_eq!(accumulate(&[&delta, last]).finish().output_text(), "Hi");
     }
 
     #[test]
