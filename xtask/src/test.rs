@@ -116,7 +116,12 @@ pub(crate) fn command(Options { steps: wanted, full: is_full }: &Options) -> Res
         let run = |step: &'static Step| timed(|| (step.run)(&gate));
         let (sender, beside) = mpsc::channel();
         let others: Vec<&Step> = steps.iter().copied().filter(|step| step.when == Beside).collect();
-        scope.spawn(move || others.into_iter().try_for_each(|step| sender.send(run(step))));
+        scope.spawn(move || {
+            // Commands inherit the priority of the thread that starts them: tests with timeouts come first.
+            #[cfg(target_os = "linux")]
+            let _ = rustix::process::setpriority_process(None, 10);
+            others.into_iter().try_for_each(|step| sender.send(run(step)))
+        });
         report(steps.iter().map(|&step| {
             let beside = &beside;
             (step.name, move || match step.when {
