@@ -6,7 +6,6 @@
 )]
 
 use std::fmt;
-use std::iter::Once;
 
 use serde::de::value::{BorrowedStrDeserializer, MapDeserializer};
 use serde::de::{
@@ -15,12 +14,13 @@ use serde::de::{
 
 use crate::error::Error;
 
-/// Map with one entry.
-pub(crate) type Entry<'de, V> = MapDeserializer<'de, Once<(BorrowedStrDeserializer<'de, Error>, V)>, Error>;
-
-/// Returns the map with this entry.
-pub(crate) fn entry<'de, V: IntoDeserializer<'de, Error>>(token: &'static str, value: V) -> Entry<'de, V> {
-    MapDeserializer::new(std::iter::once((BorrowedStrDeserializer::new(token), value)))
+/// Returns the map with this entry. As in serde_json, it does not tell its length.
+pub(crate) fn entry<'de>(
+    token: &'static str,
+    value: impl IntoDeserializer<'de, Error>,
+) -> impl MapAccess<'de, Error = Error> {
+    let mut entry = Some((BorrowedStrDeserializer::new(token), value));
+    MapDeserializer::new(std::iter::from_fn(move || entry.take()))
 }
 
 /// Key of such a map.

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::{self, Debug};
-use std::io::{self, Write};
+use std::io::{self, Read as _, Write};
 
 use serde::de::{DeserializeOwned, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -494,6 +494,52 @@ fn results_do_not_depend_on_the_pieces_of_a_reader() {
         if let Ok(raw) = raw {
             assert_eq!(raw.get(), document);
         }
+    }
+}
+
+struct Failed;
+
+impl io::Read for Failed {
+    fn read(&mut self, _out: &mut [u8]) -> io::Result<usize> {
+        Err(io::ErrorKind::TimedOut.into())
+    }
+}
+
+#[test]
+#[cfg_attr(feature = "arbitrary_precision", ignore = "the original is built without it")]
+fn errors_of_readers_have_equal_positions() {
+    fn compare<T: DeserializeOwned + Debug>(document: &str) {
+        let reader = || document.as_bytes().chain(Failed);
+        let ours = serde_json::from_reader::<_, T>(reader()).unwrap_err();
+        let theirs = original::from_reader::<_, T>(reader()).unwrap_err();
+        assert_eq!(format!("{ours:?}"), format!("{theirs:?}"), "{document}");
+        assert_eq!(ours.io_error_kind(), theirs.io_error_kind());
+    }
+
+    for document in [
+        "",
+        " ",
+        "1",
+        "-",
+        "nul",
+        "\"a",
+        "[",
+        "[1",
+        "[nul",
+        "[1,",
+        "{\"id\"",
+        "{\"id\":",
+        "{\"id\": \"",
+        "{\"id\": 1",
+    ] {
+        compare::<Any>(document);
+        compare::<IgnoredAny>(document);
+        compare::<bool>(document);
+        compare::<u8>(document);
+        compare::<Vec<bool>>(document);
+        compare::<Record>(document);
+        compare::<Shape>(document);
+        compare::<Option<String>>(document);
     }
 }
 

@@ -116,14 +116,16 @@ impl<'de, R: Read<'de>> Deserializer<R> {
         error.or_at(|| self.read.position())
     }
 
-    /// Returns the error for a value of another type than expected, or for a malformed value.
+    /// Returns the error for a value of another type than expected, or for a malformed value. It has a position in any case,
+    /// also that of the reader.
     #[cold]
     fn mismatch(&mut self, expected: &dyn Expected) -> Error {
-        self.found(expected).unwrap_or_else(|malformed| malformed)
+        let error = self.found(expected).unwrap_or_else(|malformed| malformed);
+        self.place_error(error)
     }
 
     fn found(&mut self, expected: &dyn Expected) -> Result<Error> {
-        let error: Error = match self.read.peek()? {
+        Ok(match self.read.peek()? {
             Some(b'n') => {
                 self.read.literal(b"null")?;
                 de::Error::invalid_type(Unexpected::Unit, expected)
@@ -144,8 +146,7 @@ impl<'de, R: Read<'de>> Deserializer<R> {
             Some(b'[') => de::Error::invalid_type(Unexpected::Seq, expected),
             Some(b'{') => de::Error::invalid_type(Unexpected::Map, expected),
             _ => peek_error(&self.read, Reason::VALUE),
-        };
-        Ok(self.place_error(error))
+        })
     }
 
     /// Consumes an opening bracket.

@@ -390,6 +390,32 @@ macro_rules! integers {
     };
 }
 
+macro_rules! wide {
+    ($($method:ident $as:ident $visit:ident)*) => {
+        $(
+            fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+                match (&self.0, self.$as()) {
+                    (Repr::Written(_), Some(value)) => visitor.$visit(value),
+                    _ => self.deserialize_any(visitor),
+                }
+            }
+        )*
+    };
+}
+
+macro_rules! floats {
+    ($($method:ident $as:ident $visit:ident)*) => {
+        $(
+            fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+                match self.0 {
+                    Repr::Unsigned(_) | Repr::Signed(_) => self.deserialize_any(visitor),
+                    _ => visitor.$visit(self.$as().ok_or_else(out_of_range)?),
+                }
+            }
+        )*
+    };
+}
+
 /// Implements the trait for owned and borrowed numbers.
 macro_rules! number_deserializer {
     ($($type:ty)*) => {
@@ -415,27 +441,9 @@ macro_rules! number_deserializer {
                     deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64
                 }
 
-                fn deserialize_i128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-                    match self.as_i128() {
-                        Some(value) => visitor.visit_i128(value),
-                        None => self.deserialize_any(visitor),
-                    }
-                }
+                wide! { deserialize_i128 as_i128 visit_i128 deserialize_u128 as_u128 visit_u128 }
 
-                fn deserialize_u128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-                    match self.as_u128() {
-                        Some(value) => visitor.visit_u128(value),
-                        None => self.deserialize_any(visitor),
-                    }
-                }
-
-                fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-                    visitor.visit_f32(self.as_f32().ok_or_else(out_of_range)?)
-                }
-
-                fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-                    visitor.visit_f64(self.as_f64().ok_or_else(out_of_range)?)
-                }
+                floats! { deserialize_f32 as_f32 visit_f32 deserialize_f64 as_f64 visit_f64 }
 
                 fn deserialize_newtype_struct<V: Visitor<'de>>(
                     self,

@@ -1,11 +1,11 @@
 //! Trees as a source and target of serde, and numbers as written. Compared with serde_json.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fmt::Debug;
+use std::fmt::{self, Debug};
 
 use proptest::prelude::*;
 use serde::de::value::{MapDeserializer, SeqDeserializer};
-use serde::de::{DeserializeOwned, IgnoredAny, IntoDeserializer};
+use serde::de::{DeserializeOwned, Deserializer as _, IgnoredAny, IntoDeserializer, Visitor};
 use serde::ser::{SerializeMap, SerializeSeq, SerializeStruct};
 use serde::{Deserialize, Serialize, Serializer};
 use tightwire_json::de::{Deserializer, StrRead};
@@ -476,6 +476,50 @@ fn conversion_from_trees() {
         assert_eq!(from_value::<Shape>(value).unwrap_err().to_string(), error.to_string());
     }
     assert_eq!(from_value::<Shape>(json!({"Unit": null})).unwrap(), Shape::Unit);
+}
+
+/// Visitor that returns the name of the called method.
+struct Method;
+
+macro_rules! methods {
+    ($($method:ident($type:ty))*) => {
+        impl Visitor<'_> for Method {
+            type Value = &'static str;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number")
+            }
+
+            $(
+                fn $method<E>(self, _: $type) -> Result<&'static str, E> {
+                    Ok(stringify!($method))
+                }
+            )*
+        }
+    };
+}
+
+methods! {
+    visit_u64(u64) visit_i64(i64) visit_u128(u128) visit_i128(i128) visit_f32(f32) visit_f64(f64)
+}
+
+#[test]
+fn numbers_call_the_same_methods_of_a_visitor() {
+    for (ours, theirs) in [(json!(1), 1.into()), (json!(-1), (-1).into()), (json!(1.5), 1.5.into())] {
+        let theirs: serde_json::Value = theirs;
+        macro_rules! compare {
+            ($($method:ident)*) => {
+                $(assert_eq!((&ours).$method(Method).unwrap(), (&theirs).$method(Method).unwrap(), "{ours}");)*
+            };
+        }
+        compare! {
+            deserialize_any deserialize_i8 deserialize_i64 deserialize_i128 deserialize_u8 deserialize_u64
+            deserialize_u128 deserialize_f64
+        }
+        if !ours.is_f64() {
+            compare!(deserialize_f32);
+        }
+    }
 }
 
 #[test]

@@ -20,6 +20,10 @@
 //! Property tests compare trees in this memory with the same trees of vectors and boxes.
 #![allow(unsafe_code, reason = "trees in shared memory; see the module text")]
 
+#[cfg_attr(
+    not(target_pointer_width = "64"),
+    allow(dead_code, unreachable_pub, reason = "`Stack` is another type there")
+)]
 mod builder;
 #[cfg(any(test, not(target_pointer_width = "64")))]
 mod portable;
