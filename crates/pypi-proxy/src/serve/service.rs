@@ -463,13 +463,10 @@ impl Proxy {
             PurgeTarget::File { project, file } => {
                 let cached = self.0.pages.page(&project).await?;
                 let target = FileTarget::of(&cached, &project, &file, &self.0)?;
-                if let Some(digest) = target.digest(&self.0.store) {
-                    let store = self.0.store.clone();
-                    let work = move || store.remove(&digest).map(drop);
-                    system::spawn_blocking(work).await.unwrap_or(Ok(()))?;
-                    if let Some(bucket) = self.0.store.bucket() {
-                        bucket.remove(&digest).await?;
-                    }
+                let store = self.0.store.clone();
+                let purged = system::spawn_blocking(move || store.purge(&target.key)).await;
+                if let (Some(digest), Some(bucket)) = (purged.unwrap_or(Ok(None))?, self.0.store.bucket()) {
+                    bucket.remove(&digest).await?;
                 }
             }
         }
