@@ -445,10 +445,10 @@ impl Proxy {
     ) -> Result<ProxyResponse, Error> {
         let token = &self.0.config.admin_token;
         let is_allowed = token.as_ref().map_or(scope == Scope::Admin, |token| {
-            let sent = fields.authorization.and_then(|value| value.strip_prefix("Bearer "));
-            sent.is_some_and(|sent| {
-                aws_lc_rs::constant_time::verify_slices_are_equal(sent.as_bytes(), token.as_bytes()).is_ok()
-            })
+            let (scheme, sent) = fields.authorization.and_then(|it| it.split_once(' ')).unwrap_or_default();
+            let (sent, token) = (sent.trim_matches(' ').as_bytes(), token.as_bytes());
+            scheme.eq_ignore_ascii_case("bearer")
+                && aws_lc_rs::constant_time::verify_slices_are_equal(sent, token).is_ok()
         });
         if !is_allowed {
             return Ok(self.reject(purge_rejection(token.is_some())));

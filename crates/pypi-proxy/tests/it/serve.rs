@@ -126,7 +126,7 @@ async fn cached_entries_can_be_purged() {
         for headers in [&[][..], &[("authorization", "Bearer tokem")], &[("authorization", "Basic token")]] {
             assert_eq!(proxy.send(Method::DELETE, path, headers).await.status(), 401);
         }
-        let response = proxy.send(Method::DELETE, path, &[("authorization", "Bearer token")]).await;
+        let response = proxy.send(Method::DELETE, path, &[("authorization", "bearer token")]).await;
         assert_eq!(response.status(), 200, "{path}");
         assert_eq!(response.text().await.unwrap(), r#"{"data":null,"status":"success"}"#);
     }
