@@ -82,6 +82,10 @@ fn write(proxy: &Proxy, export: &ExportOptions<'_>, archive: &Path) -> Result<Ex
     partial.push(".partial");
     let partial = PathBuf::from(partial);
     let context = || format!("{} can't be written", archive.display());
+    // The rename would replace a device or pipe.
+    if fs::metadata(archive).is_ok_and(|metadata| !metadata.is_file()) {
+        return Err(anyhow::anyhow!("it is not a regular file")).with_context(context);
+    }
     // It may be left over from an interrupted export.
     match fs::remove_file(&partial) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error).with_context(context),

@@ -33,15 +33,17 @@ pub struct ProjectList {
     /// Document for clients.
     json: Bytes,
     names: Vec<Range<u32>>,
+    skipped: usize,
 }
 
 impl ProjectList {
-    /// Parses a list in the format `application/vnd.pypi.simple.v1+json`. The document is passed on unchanged.
+    /// Parses a list in the format `application/vnd.pypi.simple.v1+json`. The document is passed on unchanged, unless a
+    /// project has no valid name: then the projects with valid names are listed.
     ///
     /// # Errors
     ///
-    /// Fails if the document is not JSON in UTF-8 with a list of projects, has an API version other than 1, has a
-    /// project without a valid name, or has an object with duplicate keys or a key with an escape ([`Error::is_page`]).
+    /// Fails if the document is not JSON in UTF-8 with a list of projects, has an API version other than 1, has
+    /// projects of which none has a valid name, or has an object with duplicate keys or a key with an escape ([`Error::is_page`]).
     pub fn from_json(document: Vec<u8>) -> Result<Self, Error> {
         Self::parse_json(document).map(|(list, _)| list)
     }
@@ -50,13 +52,16 @@ impl ProjectList {
         super::json::check(&document)?;
         let (mut names, mut evidence) = (Vec::new(), Evidence::default());
         let mut scanner = Scanner::new(&document);
-        let mut has_projects = false;
+        let (mut has_projects, mut skipped) = (false, 0);
         scanner.object(|scanner, key| match key {
             b"meta" => super::json::read_version(scanner, &mut evidence),
             b"projects" => {
                 has_projects = true;
                 scanner.array(|scanner| {
-                    names.push(positions(&name(scanner)?));
+                    match name(scanner)? {
+                        Some(name) => names.push(positions(&name)),
+                        None => skipped += 1,
+                    }
                     Ok(())
                 })
             }
@@ -66,7 +71,12 @@ impl ProjectList {
         if !has_projects {
             return Err(scanner.error("the list of projects is missing"));
         }
-        Ok((Self { json: document.into(), names }, evidence))
+        if names.is_empty() && skipped > 0 {
+            return Err(scanner.error("no project has a valid name"));
+        }
+        let list = Self { json: document.into(), names, skipped };
+        let list = if skipped > 0 { Self { skipped, ..Self::of(list.names())? } } else { list };
+        Ok((list, evidence))
     }
 
     /// Parses the response of an index. `page` is the path of the list at the index.
@@ -141,13 +151,18 @@ impl ProjectList {
         if u32::try_from(json.len()).is_err() {
             return Err(Error::with(Kind::Limit, "the list is larger than 4 GiB"));
         }
-        Ok(Self { json: json.into(), names })
+        Ok(Self { json: json.into(), names, skipped: 0 })
     }
 
     /// Returns the names as spelled in the list.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
         // The parser has checked that names are UTF-8 without escapes.
         self.names.iter().map(|name| std::str::from_utf8(&self.json[range(name)]).unwrap_or_default())
+    }
+
+    /// Number of projects that are left out because of invalid names.
+    pub fn skipped(&self) -> usize {
+        self.skipped
     }
 
     #[cfg(feature = "proxy")]
@@ -230,8 +245,8 @@ impl ProjectLinks<'_> {
     }
 }
 
-/// Parses a project. Returns the position of its name without the quotes.
-fn name(scanner: &mut Scanner<'_>) -> Result<Range<usize>, Error> {
+/// Parses a project. Returns the position of its name without the quotes, if it is valid.
+fn name(scanner: &mut Scanner<'_>) -> Result<Option<Range<usize>>, Error> {
     let mut position = None;
     scanner.object(|scanner, key| {
         if key != b"name" {
@@ -239,13 +254,10 @@ fn name(scanner: &mut Scanner<'_>) -> Result<Range<usize>, Error> {
         }
         let value = scanner.value()?;
         let inner = value.start + 1..value.end.saturating_sub(1);
-        if scanner.slice(&inner).is_none_or(|name| normalize(name).is_err()) {
-            return Err(scanner.error("invalid project name"));
-        }
-        position = Some(inner);
+        position = scanner.slice(&inner).is_some_and(|name| normalize(name).is_ok()).then_some(inner);
         Ok(())
     })?;
-    position.ok_or_else(|| scanner.error("a project without a name"))
+    Ok(position)
 }
 
 /// Shows only the number of projects.

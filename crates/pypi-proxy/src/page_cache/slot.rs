@@ -8,7 +8,6 @@ use object_store::UpdateVersion;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use super::cache::UPSTREAM_BACKOFF;
 use super::disk::{DiskCache, StoredPage};
 use super::document::Document;
 use super::{CacheStatus, RenderedPage};
@@ -45,8 +44,8 @@ pub(super) struct Slot {
 pub(super) struct State {
     pub(super) content: Content,
     pub(super) fresh_until: Instant,
-    /// Error of the last refresh and when it happened.
-    pub(super) failure: Option<(Instant, Error)>,
+    /// Error of the last refresh and when it happened; no time if the next request need not wait.
+    pub(super) failure: Option<(Option<Instant>, Error)>,
     /// Bytes that the slot counts toward the total of the cache.
     pub(super) size_in_memory: u64,
     /// Cache status for the clients that waited for the last refresh.
@@ -57,14 +56,13 @@ impl State {
     /// Forgets the error of the last refresh, and that the project was not found.
     pub(super) fn forget_failure(&mut self) {
         self.failure = None;
-        self.expire_failure();
+        self.end_backoff();
     }
 
     /// Lets the next request contact the upstreams, although the last refresh failed or did not find the project.
-    pub(super) fn expire_failure(&mut self) {
-        if let Some((at, error)) = &mut self.failure {
-            *at = at.checked_sub(UPSTREAM_BACKOFF).unwrap_or(*at);
-            *error = error.repeat().retried_after(None);
+    pub(super) fn end_backoff(&mut self) {
+        if let Some((at, _)) = &mut self.failure {
+            *at = None;
         }
         if matches!(self.content, Content::NotFound) {
             self.fresh_until = Instant::now();

@@ -174,11 +174,14 @@ impl Source<'_> {
                 disk.as_ref().and_then(|_| DiskCache::document(&body, &slot.resource, now, now).ok());
             let (facts, facts_version) = slot.facts.lock().clone();
             let content = parse_body(body, &slot.resource, &path, &facts)?;
-            if let Document::Project(page) = &content
-                && page.skipped() > 0
-            {
-                let (project, count) = (slot.resource.entry(), page.skipped());
-                tracing::warn!(%project, count, "files are left out because of invalid names or URLs");
+            let count = match &content {
+                Document::Project(page) => page.skipped(),
+                Document::List(list) => list.skipped(),
+                Document::Json { .. } => 0,
+            };
+            if count > 0 {
+                let page = slot.resource.entry();
+                tracing::warn!(%page, count, "entries are left out because of invalid names or URLs");
             }
             if is_older(&content, old.as_ref()) {
                 return Ok((None, facts_version, None));

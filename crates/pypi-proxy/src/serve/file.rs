@@ -185,7 +185,7 @@ impl FileRequest<'_> {
         let Self { proxy, project, name, is_head, fields, .. } = *self;
         let (store, config) = (&proxy.store, &proxy.config);
         let label = || Arc::from(format!("{project}/{name}"));
-        if let Some(stored) = target.digest(store).and_then(|digest| store.get_labeled(&digest, label)) {
+        if let Some(stored) = store.digest(&target.key).and_then(|digest| store.get_labeled(&digest, label)) {
             self.record_facts_of(&target, Some(stored.len), None);
             return Ok(self.stored(stored, is_metadata_unknown).await);
         }

@@ -8,7 +8,7 @@ use super::service::State;
 use crate::error::Kind;
 use crate::page::{Details, Metadata, Page};
 use crate::page_cache::{CachedPage, RenderedPage};
-use crate::store::{Digest, Expected, FileSource, Key, Reference, Store};
+use crate::store::{Digest, Expected, FileSource, Key, Reference};
 use crate::upstream::{self, Upstream, Validators};
 use crate::{Checksum, Error, ProjectName, file_name, index_path};
 
@@ -183,14 +183,6 @@ impl FileTarget {
             }
         }
         Ok(targets)
-    }
-
-    /// Returns the SHA-256 of the file, from the page or from an earlier download of the same origin.
-    pub(super) fn digest(&self, store: &Store) -> Option<Digest> {
-        match &self.key {
-            Key::Digest(digest) => Some(*digest),
-            Key::Reference(reference) => store.lookup(reference),
-        }
     }
 
     /// Returns whether the page has the hash of the file, but not its size.

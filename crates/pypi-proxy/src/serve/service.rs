@@ -445,10 +445,10 @@ impl Proxy {
     ) -> Result<ProxyResponse, Error> {
         let token = &self.0.config.admin_token;
         let is_allowed = token.as_ref().map_or(scope == Scope::Admin, |token| {
-            let sent = fields.authorization.and_then(|value| value.strip_prefix("Bearer "));
-            sent.is_some_and(|sent| {
-                aws_lc_rs::constant_time::verify_slices_are_equal(sent.as_bytes(), token.as_bytes()).is_ok()
-            })
+            let (scheme, sent) = fields.authorization.and_then(|it| it.split_once(' ')).unwrap_or_default();
+            let (sent, token) = (sent.trim_matches(' ').as_bytes(), token.as_bytes());
+            scheme.eq_ignore_ascii_case("bearer")
+                && aws_lc_rs::constant_time::verify_slices_are_equal(sent, token).is_ok()
         });
         if !is_allowed {
             return Ok(self.reject(purge_rejection(token.is_some())));
@@ -463,13 +463,10 @@ impl Proxy {
             PurgeTarget::File { project, file } => {
                 let cached = self.0.pages.page(&project).await?;
                 let target = FileTarget::of(&cached, &project, &file, &self.0)?;
-                if let Some(digest) = target.digest(&self.0.store) {
-                    let store = self.0.store.clone();
-                    let work = move || store.remove(&digest).map(drop);
-                    system::spawn_blocking(work).await.unwrap_or(Ok(()))?;
-                    if let Some(bucket) = self.0.store.bucket() {
-                        bucket.remove(&digest).await?;
-                    }
+                let store = self.0.store.clone();
+                let purged = system::spawn_blocking(move || store.purge(&target.key)).await;
+                if let (Some(digest), Some(bucket)) = (purged.unwrap_or(Ok(None))?, self.0.store.bucket()) {
+                    bucket.remove(&digest).await?;
                 }
             }
         }

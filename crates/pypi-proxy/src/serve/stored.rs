@@ -37,7 +37,7 @@ impl Proxy {
         project: &ProjectName,
         name: &str,
     ) -> Option<StoredFile> {
-        let digest = FileTarget::of(cached, project, name, &self.0).ok()?.digest(&self.0.store)?;
+        let digest = self.0.store.digest(&FileTarget::of(cached, project, name, &self.0).ok()?.key)?;
         self.0.store.get(&digest)
     }
 

@@ -50,6 +50,8 @@ pub(super) struct Index {
     pub(super) is_single: bool,
     /// Files that a process has, so that it does not download them again.
     pub(super) accepted: HashSet<(Process, String)>,
+    /// Value of `started` at the last purge of each file.
+    pub(super) purged: HashMap<(Process, String), Option<usize>>,
     /// Whether at most one download of each file is allowed, by all processes together.
     pub(super) is_shared: bool,
 }
@@ -66,7 +68,7 @@ impl Index {
                     .take(len)
                     .collect();
                 let digest = Digest::of(&content);
-                let name = format!("p{project}-{number}.tar.gz");
+                let name = format!("p{project}-{number}.tar");
                 let (has_hash, has_size) = (random.chance(80), random.chance(80));
                 File { name, content, digest, has_hash, has_size, published: None }
             };

@@ -9,6 +9,7 @@
 //! - Pages never get older, and are not older than the configuration allows.
 //! - A proxy has at most one download of a file at a time, and none of a file that it has stored. Without faults, proxies
 //!   with a bucket download each file once.
+//! - A file is not served from the cache after a purge until it is downloaded again.
 //! - Each client gets a response in time; without faults of the index, without an error.
 //! - After the faults have ended, everything works: all pages are new, all files are available, no task and no lease is
 //!   left, and everything that was requested is available after a start without index and bucket.
@@ -241,16 +242,20 @@ impl Simulation {
             }
             36..40 if plan.has_purges => {
                 let (project, is_page, client) = (below(2), chance(70), self.client(process));
-                let file = if is_page { "" } else { "/p0-0.tar.gz" };
-                let path = format!("/cache/p{project}{file}");
-                let version = with(|world| world.index.version(project));
+                let key = (process, if is_page { String::new() } else { format!("p{project}-0.tar") });
+                let path = format!("/cache/p{project}/{}", key.1);
+                let (version, started) =
+                    with(|world| (world.index.version(project), world.index.started.get(&key).copied()));
                 log(format_args!("process {process}: purge {path}"));
-                let request = Request::delete(path).body(()).expect("a request");
+                let request = Request::delete(path.trim_end_matches('/')).body(()).expect("a request");
                 self.clients.push(world::spawn_in(process, async move {
                     let purged = proxy.handle_in(Scope::Admin, &request).await;
                     // Another request may be writing the page to the bucket.
-                    if is_page && purged.status().is_success() && !plan.has_bucket {
-                        client.see(project, version);
+                    if purged.status().is_success() && !plan.has_bucket {
+                        if is_page {
+                            client.see(project, version);
+                        }
+                        with(|world| world.index.purged.insert(key, started));
                     }
                 }));
             }
@@ -547,12 +552,20 @@ impl Client {
         });
         let method = if !is_patient && chance(5) { Method::HEAD } else { Method::GET };
         let text = range.as_ref().map(|range| format!("bytes={}-{}", range.start, range.end - 1));
-        let process = self.process;
+        let key = (self.process, name.to_owned());
+        let purged = with(|world| world.index.purged.get(&key).copied());
         let Some(response) = self.get(method.clone(), &format!("/f/{name}"), text.as_deref()).await else {
             return false;
         };
-        let (status, is_stored) =
-            (response.status(), response.headers().get("x-cache").is_none_or(|x| x != "pass"));
+        let (status, cache) = (response.status(), response.headers().get("x-cache"));
+        let is_stored = cache.is_none_or(|x| x != "pass");
+        // Files of one byte are the same.
+        if cache.is_some_and(|x| x == "hit")
+            && len > 1
+            && purged == Some(with(|world| world.index.started.get(&key).copied()))
+        {
+            fail(format!("{name} is still stored after a purge"));
+        }
         let expected = match status {
             StatusCode::OK => content,
             StatusCode::PARTIAL_CONTENT => content.slice(range.unwrap_or(0..len)),
@@ -576,7 +589,7 @@ impl Client {
                     fail(format!("{name} has a wrong body of {} bytes with status {status}", bytes.len()));
                 }
                 if status == StatusCode::OK && is_stored && self.plan.stores_everything() {
-                    with(|world| world.index.accepted.insert((process, name.to_owned())));
+                    with(|world| world.index.accepted.insert(key));
                 }
                 true
             }

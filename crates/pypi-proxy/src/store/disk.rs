@@ -218,6 +218,14 @@ impl Store {
         Some(digest)
     }
 
+    /// Returns the SHA-256 of a file, if it is known.
+    pub(crate) fn digest(&self, key: &Key) -> Option<Digest> {
+        match key {
+            Key::Digest(digest) => Some(*digest),
+            Key::Reference(reference) => self.lookup(reference),
+        }
+    }
+
     /// Returns the stored file, the download in flight, or a new download from `source`.
     ///
     /// # Panics
@@ -334,6 +342,18 @@ impl Store {
         };
         self.0.lru.lock().remove(&CacheEntry::File(*digest));
         Ok(is_removed)
+    }
+
+    /// Deletes a file. A download of it in flight is not stored. Returns the SHA-256 of the file, if it is known.
+    pub(crate) fn purge(&self, key: &Key) -> Result<Option<Digest>, Error> {
+        let state =
+            self.0.downloads.join(&Resource::File(key.clone()), |download| Some(download.state.clone()));
+        if let Some(state) = state {
+            *state.is_purged.lock() = true;
+        }
+        let digest = self.digest(key);
+        digest.map(|digest| self.remove(&digest)).transpose()?;
+        Ok(digest)
     }
 
     /// Returns the current contents and counters.

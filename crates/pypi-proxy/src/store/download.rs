@@ -121,6 +121,8 @@ pub(super) struct DownloadState {
     /// The partial file; not set if the disk can't be written.
     pub(super) file: OnceLock<Arc<File>>,
     pub(super) label: Option<Arc<str>>,
+    /// Whether the file is not to be stored. Locked while it is.
+    pub(super) is_purged: Mutex<bool>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -141,6 +143,7 @@ impl Download {
             room: Notify::new(),
             file: OnceLock::new(),
             label,
+            is_purged: Mutex::default(),
         };
         Self { state: Arc::new(state), reservation: None }
     }

@@ -358,10 +358,17 @@ impl<S: FileSource> DownloadTask<S> {
             }
         }
         let Some((path, file)) = self.partial.take() else { return Ok(None) };
-        let (store, key, label) = (self.store.clone(), self.key.clone(), self.state.label.clone());
+        let (store, key, state) = (self.store.clone(), self.key.clone(), self.state.clone());
         let stored = StoredFile { file, len: self.at, digest };
-        let work = move || store.commit(&key, label, stored, &path);
-        system::spawn_blocking(work).await.map_err(|_| super::download::aborted()).map(Some)
+        let work = move || {
+            let is_purged = state.is_purged.lock();
+            if *is_purged {
+                let _ = std::fs::remove_file(path);
+                return None;
+            }
+            Some(store.commit(&key, state.label.clone(), stored, &path))
+        };
+        system::spawn_blocking(work).await.map_err(|_| super::download::aborted())
     }
 }
 

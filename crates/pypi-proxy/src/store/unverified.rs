@@ -22,9 +22,15 @@ const BZIP2_END: u64 = 11;
 /// Maximum length of the padding after an XZ file that is accepted, in bytes.
 const XZ_PADDING: u64 = 4096;
 
-fn is_zip(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    [".whl", ".zip", ".egg"].iter().any(|end| name.ends_with(end))
+/// Returns the signature of the archives with this extension.
+fn signature(name: &str) -> Option<&'static [u8]> {
+    match &*name.rsplit('.').next()?.to_ascii_lowercase() {
+        "whl" | "zip" | "egg" => Some(ZIP),
+        "gz" | "tgz" => Some(GZIP),
+        "bz2" | "tbz" => Some(BZIP2),
+        "xz" | "txz" => Some(XZ),
+        _ => None,
+    }
 }
 
 /// Checks the first bytes of a file, and returns the problem if there is one.
@@ -34,11 +40,11 @@ pub(super) fn problem_at_start(name: &str, start: &[u8]) -> Option<&'static str>
         return Some("it is HTML, XML or JSON");
     }
     let key = text.split(|byte| *byte == b':').next().unwrap_or_default();
-    if name.ends_with(".metadata") && key.contains(&b' ') {
+    if name.ends_with(".metadata") && !key.iter().all(u8::is_ascii_graphic) {
         return Some("it has no metadata");
     }
-    let len = start.len().min(ZIP.len());
-    (is_zip(name) && start[..len] != ZIP[..len]).then_some("it is not a ZIP archive")
+    let is_other = |signature: &[u8]| start.iter().zip(signature).any(|(byte, expected)| byte != expected);
+    signature(name).is_some_and(is_other).then_some("it is not an archive of the kind that its name says")
 }
 
 /// Checks whether a file of this length is complete, and returns the problem if it is not. Blocks the thread.
@@ -51,7 +57,7 @@ pub(super) fn problem_at_end(name: &str, file: &File, len: u64) -> io::Result<Op
     let mut start = [0; XZ_HEADER];
     let start_len = usize::try_from(len).unwrap_or(usize::MAX).min(start.len());
     read_at(file, &mut start[..start_len], 0)?;
-    let is_complete = if is_zip(name) {
+    let is_complete = if signature(name) == Some(ZIP) {
         let tail = tail((ZIP_END_LEN + usize::from(u16::MAX)) as u64)?;
         let is_end = |at: usize| {
             let comment = tail.get(at + ZIP_END_LEN - 2..at + ZIP_END_LEN);

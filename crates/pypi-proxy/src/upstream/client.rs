@@ -2,15 +2,18 @@
 
 use std::error::Error as StdError;
 use std::fmt;
+use std::io::Write as _;
 use std::net::SocketAddr;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
+use encoding_rs::{Encoding, UTF_8};
+use flate2::write::MultiGzDecoder;
 use futures_util::StreamExt;
 use http::header::{
-    ACCEPT, ACCEPT_ENCODING, CONTENT_RANGE, CONTENT_TYPE, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH,
-    IF_RANGE, RANGE,
+    ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_RANGE, CONTENT_TYPE, HeaderValue, IF_MODIFIED_SINCE,
+    IF_NONE_MATCH, IF_RANGE, RANGE,
 };
 use http::{HeaderMap, StatusCode, Uri};
 use hyper_util::client::proxy::matcher::Matcher;
@@ -258,7 +261,7 @@ impl Upstream {
         let response = self.send(request, RequestKind::Page).await?;
         let headers = response.headers();
         match response.status() {
-            StatusCode::OK => {}
+            StatusCode::OK | StatusCode::NON_AUTHORITATIVE_INFORMATION => {}
             StatusCode::NOT_MODIFIED if !known.is_empty() => return Ok(PageResponse::NotModified),
             status if self.config.is_missing(status) => return Ok(PageResponse::NotFound),
             status => return Err(unexpected(status, headers)),
@@ -276,10 +279,25 @@ impl Upstream {
         let base = (base != url).then(|| Box::new(base));
         let validators = Validators::of(headers);
         let serial = headers.get(SERIAL_HEADER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
+        let charset = content_type.as_ref().and_then(|it| it.split_once("charset=")?.1.split(';').next());
+        // JSON is UTF-8, whatever the header says.
+        let charset = charset.filter(|_| !is_json).map(|it| it.trim().trim_matches('"'));
+        // reqwest decodes a single coding with a name in lower case, but not `x-gzip`. Installers ignore unknown ones.
+        let codings = headers.get_all(CONTENT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+        let is_gzip =
+            |coding: &&str| ["gzip", "x-gzip"].iter().any(|it| coding.trim().eq_ignore_ascii_case(it));
+        let layers = codings.flat_map(|codings| codings.split(',')).filter(is_gzip).count();
         let mut reservation = self.budget().reserve();
         let mut bytes = self.collect(response, max, &mut reservation).await?;
-        if bytes.starts_with(BYTE_ORDER_MARK) {
-            bytes.drain(..BYTE_ORDER_MARK.len());
+        for _ in 0..layers {
+            bytes = gunzip(&bytes, max, &mut reservation).await?;
+        }
+        let of_charset = || Some((Encoding::for_label(charset?.as_bytes())?, 0));
+        let (encoding, mark) = Encoding::for_bom(&bytes).or_else(of_charset).unwrap_or((UTF_8, 0));
+        bytes.drain(..mark);
+        if encoding != UTF_8 {
+            bytes = encoding.decode_without_bom_handling(&bytes).0.into_owned().into();
+            reservation.grow(bytes.len() as u64).await;
         }
         // Detects JSON without a content type.
         let is_json = is_json || bytes.trim_ascii_start().starts_with(b"{");
@@ -325,7 +343,12 @@ impl Upstream {
             let strong = known.etag.as_deref().filter(|etag| !etag.starts_with("W/"));
             request = header(request, IF_RANGE, strong.or(known.last_modified.as_deref()));
         }
-        self.body(request, url, from).await
+        let body = self.body(request, url, from).await?;
+        // It would seem to be the whole file.
+        if from == 0 && body.is_part() && body.len.is_none() {
+            return Err(Error::with(Kind::Upstream, "partial response of unknown length"));
+        }
+        Ok(body)
     }
 
     /// Downloads a range of a file. A server may ignore the range: the body states where it starts.
@@ -364,7 +387,7 @@ impl Upstream {
         let response = self.send(request, RequestKind::File).await?;
         let headers = response.headers();
         let (range, len) = match response.status() {
-            StatusCode::OK => (None, response.content_length()),
+            StatusCode::OK | StatusCode::NON_AUTHORITATIVE_INFORMATION => (None, response.content_length()),
             StatusCode::PARTIAL_CONTENT => {
                 let (range, len) = content_range(headers).ok_or_else(|| {
                     Error::with(Kind::Upstream, "partial response without a valid Content-Range")
@@ -522,6 +545,22 @@ impl Resolve for RestrictedResolver {
             Ok(Box::new(addresses.into_iter()) as Addrs)
         })
     }
+}
+
+/// Decompresses a page within its size limit and the memory budget.
+async fn gunzip(bytes: &[u8], max: u64, reservation: &mut Reservation) -> Result<Vec<u8>, Error> {
+    let damaged = |error| Error::with(Kind::Upstream, "the page is not gzip").caused_by(error);
+    let mut decoder = MultiGzDecoder::new(Vec::new());
+    for part in bytes.chunks(4096) {
+        let before = decoder.get_ref().len();
+        decoder.write_all(part).map_err(damaged)?;
+        let len = decoder.get_ref().len();
+        if len as u64 > max {
+            return Err(Error::with(Kind::Limit, "page size"));
+        }
+        reservation.grow((len - before) as u64).await;
+    }
+    decoder.finish().map_err(damaged)
 }
 
 /// Returns whether URLs have the same origin, except that HTTPS may have replaced HTTP.

@@ -195,6 +195,16 @@ async fn archives_move_a_cache_to_a_machine_without_a_network() {
     let requirements = write(first.path(), "old.txt", "demo<1\n");
     expect(first.path(), &url, &["export", &path("old.tar"), "--requirements", &requirements], 0, "0 files")
         .await;
+    // A pipe or device stays as well.
+    let _pipe = std::os::unix::net::UnixListener::bind(path("pipe")).unwrap();
+    expect(
+        first.path(),
+        &url,
+        &["export", &path("pipe")],
+        1,
+        "pipe can't be written: it is not a regular file",
+    )
+    .await;
     let lock = write(first.path(), "poetry.lock", &locks()[1].1);
     std::fs::remove_file(stored_path(&first.path().join("cache"), digest_of(&content(1001)))).unwrap();
     let output = expect(first.path(), &url, &["export", &part, "--requirements", &lock], 0, "2 files").await;

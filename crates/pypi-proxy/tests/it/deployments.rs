@@ -317,8 +317,13 @@ async fn files_without_a_hash_are_checked_before_they_are_stored() {
         ("demo-2.3.tar.gz", Vec::new(), false),
         ("demo-2.4.tar.gz", b"{\"errors\": []}".to_vec(), false),
         ("demo-2.4.egg", Vec::new(), false),
+        ("demo-2.5.tar.gz", b"Blocked by the firewall".to_vec(), false),
+        ("demo-2.5.TGZ", zip.clone(), false),
+        ("demo-2.5.tar.bz2", gzip.clone(), false),
+        ("demo-2.5.tar.xz", b"Blocked by the firewall".to_vec(), false),
         ("demo-1.0-py3-none-any.whl.metadata", b"Metadata-Version: 2.1\nName: demo\n".to_vec(), true),
         ("demo-2.0-py3-none-any.whl.metadata", b"Not found".to_vec(), false),
+        ("demo-2.1-py3-none-any.whl.metadata", gzip.clone(), false),
     ];
     let entry = |(name, ..): &(&str, Vec<u8>, bool)| json!({"filename": name, "url": format!("/f/{name}"), "hashes": {}});
     let page = page_of(&files.iter().map(entry).collect::<Vec<_>>());

@@ -127,6 +127,7 @@ const CASES: &[Case] = {
         case("encoded", HashAndSize, Good, 1, |_, wheel| {
             respond(200, &[("content-encoding", "gzip")], wheel.clone())
         }),
+        case("203", Nothing, Good, 1, |_, wheel| respond(203, &[], wheel.clone())),
         case("500", HashAndSize, Bad, 3, |_, _| respond(500, &[], "secret")),
         case("503", HashAndSize, Bad, 3, |_, _| respond(503, &[("retry-after", "3600")], "secret")),
         case("429", HashAndSize, Bad, 3, |_, _| respond(429, &[("retry-after", "x")], "secret")),

@@ -285,6 +285,15 @@ fn invalid_lists_are_rejected() {
 }
 
 #[test]
+fn projects_without_a_valid_name_are_left_out_of_lists() {
+    let upstream =
+        br#"{"meta":{"api-version":"1.4"},"projects":[{"name":"../a"},{},{"name":1},{"name":"six","x":2}]}"#;
+    let list = ProjectList::from_json(upstream.to_vec()).unwrap();
+    assert_eq!((names(&list), list.skipped()), (vec!["six"], 3));
+    assert_eq!(list.json()[..], br#"{"meta":{"api-version":"1.0"},"projects":[{"name":"six"}]}"#[..]);
+}
+
+#[test]
 fn html_lists_are_parsed() {
     let html = br#"<a href="/simple/foo-bar/">Foo.Bar</a><a href="six">six</a><a href="../">up</a><a href="b/?x=1#y">b</a><a>c</a>"#;
     let list = ProjectList::from_html(html).unwrap();

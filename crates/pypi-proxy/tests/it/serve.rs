@@ -6,6 +6,7 @@ use std::sync::Arc;
 use pypi_proxy::guard;
 use pypi_proxy::guard::Guard;
 use test_support::counting;
+use tokio::sync::Semaphore;
 
 use crate::support::prelude::*;
 
@@ -125,7 +126,7 @@ async fn cached_entries_can_be_purged() {
         for headers in [&[][..], &[("authorization", "Bearer tokem")], &[("authorization", "Basic token")]] {
             assert_eq!(proxy.send(Method::DELETE, path, headers).await.status(), 401);
         }
-        let response = proxy.send(Method::DELETE, path, &[("authorization", "Bearer token")]).await;
+        let response = proxy.send(Method::DELETE, path, &[("authorization", "bearer token")]).await;
         assert_eq!(response.status(), 200, "{path}");
         assert_eq!(response.text().await.unwrap(), r#"{"data":null,"status":"success"}"#);
     }
@@ -134,6 +135,34 @@ async fn cached_entries_can_be_purged() {
     proxy.get("/simple/", &[]).await;
     proxy.get(WHEEL, &[]).await.bytes().await.unwrap();
     assert_eq!(index.count(), count + 3);
+}
+
+#[tokio::test]
+async fn a_download_that_began_before_a_purge_is_not_stored() {
+    let (name, wheel) = ("demo-1.0-py3-none-any.whl", content(200_000));
+    for listed in [hashed_page([(name, wheel.clone())]), page("demo", &[(name, &format!("/f/{name}"))])] {
+        let (sent, gate) = (wheel.clone(), Arc::new(Semaphore::new(0)));
+        let step = Step::Gate(gate.clone());
+        let index = Server::start(move |request| match request.path.starts_with("/simple/") {
+            true => respond(200, &[JSON], listed.clone()),
+            false => [vec![step.clone()], respond(200, &[], sent.clone())].concat(),
+        });
+        let proxy = start(&[index.url("/simple")]);
+        let download = async || proxy.get(WHEEL, &[]).await.bytes().await.unwrap();
+        let purge = async {
+            until("the file is requested", async || index.count() == 2).await;
+            let path = format!("/cache/demo/{name}");
+            assert_eq!(proxy.send(Method::DELETE, &path, &PURGE).await.status(), 200);
+            gate.add_permits(2);
+        };
+        assert!(tokio::join!(download(), purge).0 == wheel);
+        assert!(
+            ["files", "partial", "refs"].iter().all(|part| files_below(&proxy.dir().join(part)).is_empty())
+        );
+        // The next one is stored.
+        assert!(download().await == wheel);
+        assert_eq!((proxy.store.stats().files, index.count()), (1, 3));
+    }
 }
 
 #[tokio::test]

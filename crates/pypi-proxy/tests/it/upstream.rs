@@ -240,7 +240,9 @@ fn html() -> String {
 fn encoded(coding: &str, document: &[u8]) -> Vec<u8> {
     let (mut encoded, level) = (Vec::new(), flate2::Compression::fast());
     match coding {
-        "gzip" => flate2::read::GzEncoder::new(document, level).read_to_end(&mut encoded).unwrap(),
+        "gzip" | "x-gzip" | "identity, GZIP" => {
+            flate2::read::GzEncoder::new(document, level).read_to_end(&mut encoded).unwrap()
+        }
         "deflate" => flate2::read::ZlibEncoder::new(document, level).read_to_end(&mut encoded).unwrap(),
         "zstd" => return zstd::bulk::compress(document, 1).unwrap(),
         _ => return document.to_vec(),
@@ -284,7 +286,7 @@ fn pages_do_not_depend_on_chunk_boundaries() {
         (list(), JSON, None),
         (html(), HTML, None),
     ] {
-        for coding in ["identity", "gzip", "deflate", "zstd"] {
+        for coding in ["identity", "gzip", "x-gzip", "identity, GZIP", "deflate", "zstd"] {
             let whole = encoded(coding, document.as_bytes());
             // Complete, truncated with a regular end, and truncated by a broken connection.
             for (input, breaks) in
@@ -324,6 +326,37 @@ fn pages_do_not_depend_on_chunk_boundaries() {
             }
         }
     }
+}
+
+#[tokio::test]
+async fn pages_are_decoded_from_the_charset_of_their_mark_or_header() {
+    let text = "<a href='/f/six-1.0.zip' data-yanked='d\u{e9}faut'>six</a>";
+    let utf16 = |mark: &str, bytes: fn(u16) -> [u8; 2]| {
+        format!("{mark}{text}").encode_utf16().flat_map(bytes).collect::<Vec<u8>>()
+    };
+    let latin: Vec<u8> = text.chars().map(|char| u8::try_from(char).unwrap()).collect();
+    for (content_type, body) in [
+        ("text/html", utf16("\u{feff}", u16::to_le_bytes)),
+        ("text/html; charset=utf-8", utf16("\u{feff}", u16::to_be_bytes)),
+        ("text/html; x=y; charset=UTF-16LE; z=1", utf16("", u16::to_le_bytes)),
+        ("text/html;charset=\"ISO-8859-1\"", latin),
+        ("text/html; charset=unknown", text.into()),
+        ("text/html", format!("\u{feff}{text}").into()),
+    ] {
+        // 203 is the status of a proxy that has changed the response.
+        let server = Server::start(move |_| respond(203, &[("content-type", content_type)], body.clone()));
+        let page = parsed(&upstream(&server.url("/simple"), |_| ()), Some(&six())).await.unwrap();
+        let yanked = std::str::from_utf8(&page).unwrap().contains("d\u{e9}faut");
+        assert!(yanked, "{content_type}: {page:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_part_that_was_not_requested_is_not_the_whole_file() {
+    let server = Server::start(|_| respond(206, &[("content-range", "bytes 0-3/*")], "0123"));
+    let url = server.url("/f").parse().unwrap();
+    let file = upstream(&server.url("/simple"), |_| ()).file(&url, 0, &Validators::default()).await;
+    assert!(file.unwrap_err().is_upstream());
 }
 
 #[test]

@@ -34,7 +34,7 @@ use crate::upstream::Upstream;
 use crate::{Error, ProjectName, system};
 
 /// Minimum time between requests to a failed upstream while a stale page can be served.
-pub(super) const UPSTREAM_BACKOFF: Duration = Duration::from_secs(5);
+const UPSTREAM_BACKOFF: Duration = Duration::from_secs(5);
 
 /// Cache of the pages of one or more upstream indexes.
 ///
@@ -611,7 +611,7 @@ impl PageCache {
             }
         }
         // Changed rules are applied to the page even if the upstream sent `Retry-After`.
-        if let Some((at, failure)) = state.failure.as_ref().filter(|_| is_current) {
+        if let (Some((Some(at), failure)), true) = (&state.failure, is_current) {
             let pause = failure.retry_after().map(|time| (*at + time).saturating_duration_since(now));
             let is_backing_off = now < *at + UPSTREAM_BACKOFF || pause.is_some_and(|pause| !pause.is_zero());
             if is_backing_off && let Some(served) = self.stale(&state, self.0.config.stale_if_error) {

@@ -67,7 +67,7 @@ impl PageCache {
                     state.status = status;
                     match failure {
                         // `fresh_until` stays, so that the page keeps getting older.
-                        Some(error) => state.failure = Some((now, error)),
+                        Some(error) => state.failure = Some((Some(now), error)),
                         None => {
                             state.failure = None;
                             state.fresh_until = now + fresh;
@@ -75,11 +75,11 @@ impl PageCache {
                     }
                     state.replace(content);
                 }
-                Err(error) => state.failure = Some((now, error)),
+                Err(error) => state.failure = Some((Some(now), error)),
             }
             // The reload has forgotten earlier failures as well. Clients that wait still get this one.
             if slots.reloads != self.0.reloads {
-                state.expire_failure();
+                state.end_backoff();
             }
             match &state.content {
                 Content::Page(page) => Some(page.clone()),
