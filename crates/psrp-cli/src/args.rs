@@ -225,15 +225,15 @@ pub(crate) struct ShellArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(override_usage = "psrp copy [OPTIONS] <SOURCE>... <DESTINATION>")]
 pub(crate) struct CopyArgs {
-    /// Source files; `:PATH` is on the server, `./:NAME` a local name with a colon, `-` standard input
-    #[arg(required = true, value_name = "SOURCE")]
-    pub(crate) sources: Vec<OsString>,
-
-    /// New file or existing directory; `:PATH` is on the server, `-` standard output
+    /// Source files, then a new file or an existing directory
     ///
-    /// Either all sources or the destination must be on the server.
-    pub(crate) destination: OsString,
+    /// `:PATH` is on the server, `./:NAME` a local name with a colon, `-` standard input or output. Either all sources or
+    /// the destination must be on the server.
+    // One argument, because clap rejects leading dashes after `--` for the first of two.
+    #[arg(required = true, num_args = 1.., value_names = ["SOURCE", "DESTINATION"])]
+    pub(crate) paths: Vec<OsString>,
 
     /// Copy directories with their contents
     #[arg(short, long)]

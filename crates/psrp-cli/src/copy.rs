@@ -24,6 +24,11 @@ use crate::run::{PipelineRunner, console, deadline, expired};
 const CREATE_DIRECTORIES: &str = r#"
 param([string]$Path, [string]$Name, [string[]]$Directories)
 $ErrorActionPreference = 'Stop'
+foreach ($part in (@($Name) + $Directories) -split '/') {
+    if ($part.Contains('\') -or [IO.Path]::GetFileName($part) -ne $part) {
+        throw "PowerShell can't use the name '$part'."
+    }
+}
 $target = $ExecutionContext.SessionState.Path.GetUnresolvedProviderPathFromPSPath($Path)
 if ([IO.Directory]::Exists($target)) { $target = [IO.Path]::Combine($target, $Name) }
 elseif (-not [IO.Directory]::Exists([IO.Path]::GetDirectoryName($target))) {
@@ -36,8 +41,9 @@ foreach ($directory in $Directories) {
 $target
 "#;
 
-/// Lists a directory: its path, then relative paths after `d` (directory) or `f` (file). Nothing for a file. Links to
-/// directories are not followed. The command `Get-ChildItem` is in a module, which a session may not have.
+/// Lists a directory: its path, then relative paths after `d` (directory) or `f` (file). Nothing for a file. Fails for
+/// links to directories, which could be cycles, and for names that PowerShell takes as paths. The command
+/// `Get-ChildItem` is in a module, which a session may not have.
 const LIST_DIRECTORY: &str = r#"
 param([string]$Path)
 $ErrorActionPreference = 'Stop'
@@ -49,11 +55,13 @@ $root
 $directories = [Collections.ArrayList]@([IO.DirectoryInfo]($root + $separator))
 for ($index = 0; $index -lt $directories.Count; $index++) {
     foreach ($entry in $directories[$index].GetFileSystemInfos()) {
+        if ($entry.Name.Contains('\')) { throw "PowerShell can't use the name '$($entry.Name)'." }
         $name = $entry.FullName.Substring($root.Length + 1).Replace($separator, [char]'/')
         if ($entry -is [IO.DirectoryInfo]) {
-            'd' + $name
             $isLink = $entry.Attributes -band [IO.FileAttributes]::ReparsePoint
-            if (-not $isLink) { [void]$directories.Add($entry) }
+            if ($isLink) { throw "'$($entry.FullName)' is a link to a directory." }
+            'd' + $name
+            [void]$directories.Add($entry)
         } else { 'f' + $name }
     }
 }
@@ -69,7 +77,11 @@ enum Direction<'a> {
 }
 
 impl<'a> Direction<'a> {
-    fn parse(sources: &'a [OsString], destination: &'a OsStr) -> anyhow::Result<Self> {
+    /// The last path is the destination.
+    fn parse(paths: &'a [OsString]) -> anyhow::Result<Self> {
+        let Some((destination, sources @ [_, ..])) = paths.split_last() else {
+            bail!("there is no destination");
+        };
         let remotes: Vec<_> = sources.iter().filter_map(|source| remote(source)).collect();
         match remote(destination) {
             Some(remote) if remotes.is_empty() => {
@@ -124,12 +136,12 @@ fn is_standard_stream(path: &Path) -> bool {
 }
 
 pub(crate) async fn copy(args: CopyArgs) -> Result<Exit, Failure> {
-    let direction = Direction::parse(&args.sources, &args.destination).map_err(Failure::usage)?;
+    let direction = Direction::parse(&args.paths).map_err(Failure::usage)?;
     direction.check(args.recursive).map_err(Failure::usage)?;
     let interrupts = Interrupts::catch().map_err(Failure::usage)?;
     let options = ConsoleOptions {
         text_to_errors: true,
-        without_input: args.sources.iter().any(|source| source == STANDARD_STREAM),
+        without_input: args.paths.first().is_some_and(|source| source == STANDARD_STREAM),
         ..console(&args.display)
     };
     let host = options.stdio();
@@ -203,7 +215,9 @@ impl Copier<'_> {
         let created = self.invoke(create).await?;
         let target = created.first().and_then(Value::as_str).ok_or_else(unexpected)?;
         for file in &tree.files {
-            self.upload_file(&local.join(file), &format!("{target}/{file}")).await?;
+            // The script checks the name.
+            let directory = file.rsplit_once('/').map_or("", |(directory, _)| directory);
+            self.upload_file(&local.join(file), &format!("{target}/{directory}/")).await?;
         }
         Ok(())
     }
@@ -397,7 +411,10 @@ fn bar(is_hidden: bool) -> ProgressBar {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser;
+
     use super::*;
+    use crate::args::{Cli, Command};
 
     #[test]
     fn a_colon_marks_the_server() {
@@ -405,30 +422,32 @@ mod tests {
             ("a :/b", Some((vec!["a"], "/b"))),
             ("a c :", Some((vec!["a", "c"], "."))),
             (r"./:a :C:\b", Some((vec!["./:a"], r"C:\b"))),
+            ("a", None),
             ("a b", None),
             (":a :b", None),
             ("a :b c", None),
             ("a :b :c", None),
             (r"C:\a b", None),
         ] {
-            let mut words: Vec<_> = line.split(' ').map(OsString::from).collect();
-            let destination = words.pop().unwrap();
+            let words: Vec<_> = line.split(' ').map(OsString::from).collect();
+            let parsed = Direction::parse(&words).ok();
             let expected = expected.map(|(local, remote)| Direction::To {
                 local: local.into_iter().map(Path::new).collect(),
                 remote: remote.into(),
             });
-            assert_eq!(Direction::parse(&words, &destination).ok(), expected, "{line}");
+            assert_eq!(parsed, expected, "{line}");
         }
-        let (sources, local) = ([":/b", ":"].map(OsString::from), Path::new("a"));
-        let expected = Direction::From { remote: vec!["/b".into(), ".".into()], local };
-        assert_eq!(Direction::parse(&sources, "a".as_ref()).unwrap(), expected);
+        let line = ["psrp", "copy", ":-f", "-r", "--", ":", "-a"];
+        let Command::Copy(args) = Cli::try_parse_from(line).unwrap().command else { panic!() };
+        let expected = Direction::From { remote: vec!["-f".into(), ".".into()], local: Path::new("-a") };
+        assert_eq!(Direction::parse(&args.paths).unwrap(), expected);
     }
 
     #[test]
     fn local_paths_are_checked_first() {
         let check = |sources: &[&str], destination: &str, is_recursive| {
-            let sources: Vec<_> = sources.iter().map(OsString::from).collect();
-            Direction::parse(&sources, destination.as_ref()).unwrap().check(is_recursive).is_ok()
+            let paths: Vec<_> = sources.iter().chain([&destination]).map(OsString::from).collect();
+            Direction::parse(&paths).unwrap().check(is_recursive).is_ok()
         };
         assert!(check(&["src", "Cargo.toml"], ":", true) && !check(&["src"], ":", false));
         assert!(!check(&["no such file"], ":", false) && !check(&["-", "Cargo.toml"], ":a", false));

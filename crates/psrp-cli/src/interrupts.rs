@@ -1,5 +1,6 @@
 //! Ctrl+C handling: the first stops the current operation, the second exits the program.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -47,8 +48,9 @@ impl Interrupts {
         self.0.notify.notified().await;
     }
 
-    /// Resets the state: the next Ctrl+C counts as the first again.
+    /// Resets the state: the next Ctrl+C counts as the first again. One that nothing has waited for is forgotten.
     pub(crate) fn reset(&self) {
         self.0.was_interrupted.store(false, Ordering::Release);
+        pin!(self.0.notify.notified()).enable();
     }
 }

@@ -187,14 +187,15 @@ impl PipelineRunner {
                             }
                             stopped = Some(reason);
                             deadline = None;
+                            let handle = pipeline.handle();
+                            // Fails if the pipeline has just ended.
+                            tokio::spawn(async move { handle.stop().await });
+                            self.host.cancel_prompt();
                             if let (Exit::TimedOut, Some(time)) = (reason, self.timeout) {
                                 deadline = Some(Instant::now() + STOP_GRACE);
                                 let text = format!("psrp: stopped after {} s (--timeout)", time.as_secs());
                                 self.host.print_error(text).await.map_err(Failure::output)?;
                             }
-                            let handle = pipeline.handle();
-                            // Fails if the pipeline has just ended.
-                            tokio::spawn(async move { handle.stop().await });
                             continue;
                         }
                         next = pipeline.next() => next,

@@ -61,6 +61,7 @@ pub(crate) struct ConsoleHost {
     session: Arc<Mutex<Session>>,
     shown: Deduplicator,
     interrupts: Notify,
+    cancelled: Notify,
     exit_code: sync::Mutex<Option<i32>>,
     is_interactive: bool,
     /// Kind of the last output object, 0 before the first.
@@ -115,6 +116,7 @@ impl ConsoleOptions {
             session: Arc::new(Mutex::new(session)),
             shown: Deduplicator::default(),
             interrupts: Notify::new(),
+            cancelled: Notify::new(),
             exit_code: sync::Mutex::default(),
             last_output: AtomicU8::new(0),
         }
@@ -202,6 +204,11 @@ impl ConsoleHost {
         self.interrupts.notified().await;
     }
 
+    /// Cancels the call that waits for an answer, because the script is being stopped.
+    pub(crate) fn cancel_prompt(&self) {
+        self.cancelled.notify_waiters();
+    }
+
     /// Returns the exit code if a script has asked the host to exit.
     pub(crate) fn exit_code(&self) -> Option<i32> {
         *self.exit_code.lock().unwrap_or_else(PoisonError::into_inner)
@@ -239,7 +246,10 @@ impl ConsoleHost {
             _ => {}
         }
         let method = request.method();
-        let result = self.run_blocking(move |session| session.call(request)).await;
+        let result = tokio::select! {
+            result = self.run_blocking(move |session| session.call(request)) => result,
+            () = self.cancelled.notified(), if !method.is_void() => Err(CallError::Interrupted),
+        };
         result.map_err(|error| error_record(method, &error))
     }
 }
@@ -248,7 +258,7 @@ fn error_record(method: HostMethod, error: &CallError) -> Box<ErrorRecord> {
     let (category, reason) = match error {
         CallError::NotImplemented => return Box::new(ErrorRecord::host_not_implemented(method)),
         CallError::End => (ErrorCategory::ReadError, "end of input on the client."),
-        CallError::Interrupted => (ErrorCategory::OperationStopped, "the user pressed Ctrl+C."),
+        CallError::Interrupted => (ErrorCategory::OperationStopped, "the prompt was cancelled."),
         CallError::Invalid(reason) => (ErrorCategory::InvalidArgument, *reason),
         // The cause is not disclosed to the server.
         CallError::Io(_) => (ErrorCategory::DeviceError, "the client's console failed."),

@@ -13,7 +13,7 @@ use super::terminal::Cancel;
 use crate::printable::printable;
 
 /// Interval at which a blocked call checks for cancellation.
-const CANCEL_POLL_INTERVAL: Duration = Duration::from_millis(50);
+pub(super) const CANCEL_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Raw mode of the terminal, restored on drop.
 pub(super) struct RawMode;

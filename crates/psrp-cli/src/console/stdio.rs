@@ -1,12 +1,14 @@
 //! Terminal on the standard streams of the process.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::mpsc;
+use std::thread;
 
 use crossterm::event::Event;
 use indicatif::ProgressDrawTarget;
 
 use super::editor::{Edit, Editor};
-use super::screen::{RawMode, next_event, visible};
+use super::screen::{CANCEL_POLL_INTERVAL, RawMode, next_event, visible};
 use super::style::allows_colors;
 use super::terminal::{Cancel, Channel, Echo, Line, Terminal, read_line};
 
@@ -88,6 +90,19 @@ impl Stdio {
     }
 }
 
+/// Reads a line of standard input. A cancelled call leaves its thread behind.
+fn read_input(cancel: &Cancel) -> io::Result<Line> {
+    let (sender, line) = mpsc::channel();
+    thread::spawn(move || sender.send(read_line(&mut io::stdin().lock())));
+    loop {
+        match line.recv_timeout(CANCEL_POLL_INTERVAL) {
+            Ok(line) => return line,
+            Err(mpsc::RecvTimeoutError::Timeout) if cancel.strong_count() > 0 => {}
+            Err(_) => return Ok(Line::Interrupted),
+        }
+    }
+}
+
 /// Standard output and error for one of several hosts: whole lines, each with the name of the host. Output of the program
 /// itself has no prefix.
 pub(super) struct PrefixedStdio {
@@ -164,7 +179,7 @@ impl Terminal for Stdio {
         if self.has_keys() || self.input_is_terminal && echo == Echo::Hidden {
             return Self::edit(before, question, echo, cancel);
         }
-        let line = read_line(&mut io::stdin().lock())?;
+        let line = read_input(cancel)?;
         if !self.input_is_terminal {
             // The input did not end the line of the question.
             self.write(Channel::Messages, "\n")?;

@@ -417,6 +417,11 @@ async fn scripts_have_a_timeout() {
     let run = server.run(&["-t", "1", "count 100000000"]).await;
     assert!(run.code == Some(124) && run.err.contains("--timeout"), "{:?} {}", run.code, run.err);
     server.run(&["-t", "60", "say a"]).await.is(0, "a\n", "");
+    // A prompt whose answer does not come.
+    let mut child = server.psrp("run").args(["-t", "1", "ask Name:"]).spawn().unwrap();
+    let _input = child.stdin.take();
+    let run = Run::wait(child).await;
+    assert!(run.code == Some(124) && run.err.contains("--timeout"), "{run:?}");
 }
 
 #[tokio::test]
@@ -686,11 +691,14 @@ async fn a_terminal_has_colours_progress_bars_and_hidden_passwords() {
     read_until(&mut stdout, "psrp /srv> ").await;
     stdin.write_all(b"say lost\x03").await.unwrap();
     read_until(&mut stdout, "psrp /srv> ").await;
-    stdin.write_all(b"ask Name:\r").await.unwrap();
-    read_until(&mut stdout, "\r\nName:").await;
-    wait_for_raw_mode(&tty).await;
-    stdin.write_all(b"Grace\r").await.unwrap();
-    read_until(&mut stdout, "psrp /srv> ").await;
+    // At the prompt of a script it stops only the script.
+    for answer in [&b"\x03"[..], b"Grace\r"] {
+        stdin.write_all(b"ask Name:\r").await.unwrap();
+        read_until(&mut stdout, "\r\nName:").await;
+        wait_for_raw_mode(&tty).await;
+        stdin.write_all(answer).await.unwrap();
+        read_until(&mut stdout, "psrp /srv> ").await;
+    }
     stdin.write_all(b"stall 600\r").await.unwrap();
     read_until(&mut stdout, "stalled").await;
     stdin.write_all(b"\x03").await.unwrap();

@@ -168,6 +168,26 @@ fn the_program_copies_files() {
     }
     let (code, error) = copy(&[&path("a"), &path("c"), &format!(":{}", path("none"))]);
     assert!(code == Some(1) && error.contains("does not exist"), "{error}");
+    // A name that leaves the directory, because PowerShell takes the backslash as a separator.
+    #[cfg(unix)]
+    for name in ["..\\f", "..\\d/f"] {
+        let tree = directory.join("odd");
+        fs::create_dir_all(tree.join(name).parent().unwrap()).unwrap();
+        fs::write(tree.join(name), b"3").unwrap();
+        let (code, error) = copy(&["-r", &format!(":{}", tree.display()), &path("odd-down")]);
+        assert!(code == Some(1) && error.contains(r"the name '..\"), "{error}");
+        let (code, error) = copy(&["-r", &path("odd"), &format!("{up}/odd-{}", name.len())]);
+        assert_eq!(code, Some(i32::from(name.contains('/'))), "{error}");
+        assert!(!directory.join("up/f").exists() && !directory.join("up/d").exists());
+        fs::remove_dir_all(tree).unwrap();
+    }
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("empty", directory.join("tree/link")).unwrap();
+        let (code, error) = copy(&["-r", &format!(":{}", path("tree")), &path("linked")]);
+        assert!(code == Some(1) && error.contains("is a link to a directory"), "{error}");
+        assert!(!directory.join("linked").exists());
+    }
     let mut upload = psrp();
     upload.args(["copy", "--child", &server, "-", &format!("{up}/piped")]).stdin(Stdio::piped());
     let mut upload = upload.spawn().unwrap();

@@ -3,6 +3,7 @@ $temporary = $null
 try {
     $target = & $resolve $Path
     if ([IO.Directory]::Exists($target)) {
+        if ([IO.Path]::GetFileName($Name) -ne $Name) { throw "'$Name' is not a file name on this system." }
         $target = [IO.Path]::Combine($target, $Name)
         if ([IO.Directory]::Exists($target)) { throw "'$target' is a directory." }
     }
