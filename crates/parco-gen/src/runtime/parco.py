@@ -47,7 +47,10 @@ class ZonedTime:
 def decode(data: bytes, read: Callable[[Reader], T]) -> T:
     """Decodes a message that ends with the data."""
     reader = Reader(data)
-    value = read(reader)
+    try:
+        value = read(reader)
+    except RecursionError:
+        raise reader.error("limit") from None
     if not reader.at_end():
         raise reader.error("trailing")
     return value
