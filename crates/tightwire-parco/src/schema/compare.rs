@@ -356,7 +356,17 @@ impl<'a> Fields<'a> {
             (self.old, self.new, self.used) = (old_rest, new_rest, (0, 0));
         }
         let (old_required, new_required) = match self.end {
-            End::Evolve { old_required, new_required } => (Some(old_required), Some(new_required)),
+            End::Evolve { old_required, new_required } => {
+                // Of the fields that both have, those after the required ones can be absent.
+                let common = self.all_old.len().min(self.all_new.len());
+                let (old, new) = (old_required.min(common), new_required.min(common));
+                if old < new {
+                    self.note(&self.all_new[old].0, Verdict::OldReadsNew, "became required");
+                } else if new < old {
+                    self.note(&self.all_new[new].0, Verdict::NewReadsOld, "is no longer required");
+                }
+                (Some(old_required), Some(new_required))
+            }
             End::Message | End::Inside => (None, None),
         };
         self.rest(self.new, self.all_new, new_required, Verdict::OldReadsNew, "added at the end");

@@ -257,6 +257,14 @@ fn appended_fields_of_evolve_structs_are_compatible() {
     let comparison = compare(&of::<AccountWithState>(), &of::<Account>());
     assert_eq!(comparison.to_string(), "state: removed from the end (new readers read old messages)\n");
 
+    // Messages with the default end before the field.
+    let fields = vec![("id".to_owned(), of::<u32>()), ("name".to_owned(), of::<String>())];
+    let [one, two] = [1, 2].map(|required| Schema::Evolve { required, fields: fields.clone() });
+    let became_required = "name: became required (old readers read new messages)\n";
+    assert_eq!(compare(&one, &two).to_string(), became_required);
+    let is_optional = "name: is no longer required (new readers read old messages)\n";
+    assert_eq!(compare(&two, &one).to_string(), is_optional);
+
     let plain = structure([("id", of::<u32>()), ("name", of::<String>())]);
     assert_eq!(compare(&plain, &of::<Account>()).to_string(), "the message: struct became evolve (breaks)\n");
     assert_eq!(of::<Account>().canonical(), "evolve(u32le bytes(varint))");
