@@ -12,13 +12,15 @@ impl Code {
         Self { text: String::new(), unit, level: 0 }
     }
 
-    /// Adds a line.
+    /// Adds a line, or several.
     pub(crate) fn line(&mut self, line: impl AsRef<str>) {
-        if !line.as_ref().is_empty() {
-            self.text += &self.unit.repeat(self.level);
-            self.text += line.as_ref();
+        for line in line.as_ref().split('\n') {
+            if !line.is_empty() {
+                self.text += &self.unit.repeat(self.level);
+                self.text += line;
+            }
+            self.text.push('\n');
         }
-        self.text.push('\n');
     }
 
     /// Adds lines that are indented by one level.

@@ -254,15 +254,17 @@ impl Generator<'_> {
             Kind::Int128 { is_signed, endian } => format!("r.{}()", go_method(&int128(*is_signed, *endian))),
             Kind::String(header) => format!("decodeString(r, {})", length(*header)),
             Kind::Blob(header) => format!("decodeBlob(r, {})", length(*header)),
-            Kind::Octets(count) => format!("func() (a [{count}]byte) {{ r.octets(a[:]); return }}()"),
+            Kind::Octets(count) => {
+                function(&format!("func() (a [{count}]byte)"), &["r.octets(a[:])", "return"]) + "()"
+            }
             Kind::Slice(header) => format!("decodeSlice(r, {}, {min}, {})", length(*header), part(0)),
             Kind::Array(_) => {
-                let of = self.type_of(shape);
-                format!("func() (a {of}) {{ decodeArray(r, a[:], {min}, {}); return }}()", part(0))
+                let decode = format!("decodeArray(r, a[:], {min}, {})", part(0));
+                function(&format!("func() (a {})", self.type_of(shape)), &[&decode, "return"]) + "()"
             }
             Kind::Map(header) => {
-                let function = if shape.parts[0].is_key() { "decodeMap" } else { "decodeEntries" };
-                format!("{function}(r, {}, {min}, {}, {})", length(*header), part(0), part(1))
+                let decode = if shape.parts[0].is_key() { "decodeMap" } else { "decodeEntries" };
+                format!("{decode}(r, {}, {min}, {}, {})", length(*header), part(0), part(1))
             }
             Kind::Option => format!("decodeOption(r, {})", part(0)),
             Kind::Skip(count) => format!("r.skip({count})"),
@@ -276,7 +278,7 @@ impl Generator<'_> {
         let read = self.read_shape(shape);
         match read.strip_suffix("()") {
             Some(method) if method.starts_with("r.") && !method.contains('(') => method.to_owned(),
-            _ => format!("func() {} {{ return {read} }}", self.type_of(shape)),
+            _ => function(&format!("func() {}", self.type_of(shape)), &[&format!("return {read}")]),
         }
     }
 
@@ -299,8 +301,8 @@ impl Generator<'_> {
             Kind::Slice(int) => format!("encodeSlice(w, {}, {value}, {})", header(*int), part(0)),
             Kind::Array(_) => format!("encodeArray({value}[:], {})", part(0)),
             Kind::Map(int) => {
-                let function = if shape.parts[0].is_key() { "encodeMap" } else { "encodeEntries" };
-                format!("{function}(w, {}, {value}, {}, {})", header(*int), part(0), part(1))
+                let encode = if shape.parts[0].is_key() { "encodeMap" } else { "encodeEntries" };
+                format!("{encode}(w, {}, {value}, {}, {})", header(*int), part(0), part(1))
             }
             Kind::Option => format!("encodeOption(w, {value}, {})", part(0)),
             Kind::Skip(count) => format!("w.skip({count})"),
@@ -314,9 +316,18 @@ impl Generator<'_> {
         let write = self.write_shape(shape, "v");
         match write.strip_suffix("(v)") {
             Some(method) if !method.contains('(') => method.to_owned(),
-            _ => format!("func(v {}) {{ {write} }}", self.type_of(shape)),
+            _ => function(&format!("func(v {})", self.type_of(shape)), &[&write]),
         }
     }
+}
+
+/// Returns a function literal, in one line if gofmt does not break it.
+fn function(signature: &str, statements: &[&str]) -> String {
+    let line = statements.join("; ");
+    if signature.len() + line.len() <= 100 && !line.contains('\n') {
+        return format!("{signature} {{ {line} }}");
+    }
+    format!("{signature} {{\n\t{}\n}}", statements.join("\n").replace('\n', "\n\t"))
 }
 
 /// Returns the names of fields, also of reserved bytes.

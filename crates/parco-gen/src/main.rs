@@ -110,9 +110,13 @@ fn generate(
         Language::Python => ("py", python::generate(&model), python::RUNTIME.to_owned()),
         Language::Typescript => ("ts", typescript::generate(&model), typescript::RUNTIME.to_owned()),
     };
-    let name = name.unwrap_or_else(|| names::snake(&model.types[0].name));
-    if name == "parco" {
-        bail!("`parco` is the name of the file with the run-time code (set --name)");
+    let name = name.unwrap_or_else(|| match language {
+        // In Go, names such as `unit_test` and `image_linux` have a meaning.
+        Language::Go => names::snake(&model.types[0].name).replace('_', ""),
+        _ => names::snake(&model.types[0].name),
+    });
+    if name == "parco" || matches!(language, Language::Python) && python::is_reserved_module(&name) {
+        bail!("`{name}` is a keyword or the name of a module that the generated code imports (set --name)");
     }
     fs::create_dir_all(output).with_context(|| format!("cannot create {}", output.display()))?;
     for (name, text) in [(&*name, types), ("parco", runtime)] {

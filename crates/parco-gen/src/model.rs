@@ -226,7 +226,7 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// Fails if a type refers to the fields of a variant, which are not a type.
+    /// Fails if a type refers to the fields of a variant, or to an enum without its length, which are not types.
     pub(crate) fn of(schema: &Schema) -> Result<Self> {
         let mut builder = Builder { types: Vec::new(), open: Vec::new() };
         let shape = builder.shape(schema, "Message")?;
@@ -261,17 +261,19 @@ impl Model {
         }
     }
 
-    /// Makes the names of types and variants unique, also in snake case.
+    /// Makes the names of types, variants and exported functions unique, also in snake case.
     fn rename(&mut self) {
         let mut used: BTreeSet<String> = RESERVED.map(snake).into();
         for item in &mut self.types {
             let base = item.name.clone();
             for number in 2.. {
                 let variants = item.variants().iter().map(|variant| format!("{}{}", item.name, variant.name));
-                let names: Vec<String> =
-                    variants.chain([item.name.clone()]).map(|name| snake(&name)).collect();
-                if names.iter().all(|name| !used.contains(name)) {
-                    used.extend(names);
+                let names: Vec<String> = variants.map(|name| snake(&name)).collect();
+                let own = ["", "Decode", "Encode"].map(|verb| snake(&format!("{verb}{}", item.name)));
+                if !own.iter().any(|name| names.contains(name))
+                    && names.iter().chain(&own).all(|name| !used.contains(name))
+                {
+                    used.extend(names.into_iter().chain(own));
                     break;
                 }
                 item.name = format!("{base}{number}");
@@ -370,7 +372,8 @@ impl Builder {
             Schema::String { header } => Kind::String(Int::header(header)?),
             Schema::Blob { header } => Kind::Blob(Int::header(header)?),
             Schema::Slice { header, element } if is_byte(element) => Kind::Blob(Int::header(header)?),
-            Schema::Array { len, element } if is_byte(element) => Kind::Octets(*len),
+            // Go rejects a type that contains an array of itself, even without elements.
+            Schema::Array { len, element } if *len == 0 || is_byte(element) => Kind::Octets(*len),
             Schema::Slice { header, element } => {
                 parts.push(self.shape(element, place)?);
                 Kind::Slice(Int::header(header)?)
@@ -398,7 +401,9 @@ impl Builder {
             Schema::Logical { name, inner } => return self.logical(name, inner, place),
             Schema::Recursive(levels) => {
                 let at = self.open.len().checked_sub(*levels).and_then(|at| *self.open.get(at)?);
-                Kind::Type(at.context("a type refers to the fields of a variant")?)
+                Kind::Type(
+                    at.context("a type refers to the fields of a variant, or to an enum without its length")?,
+                )
             }
             _ => bail!("the schema has a type that this version does not know"),
         };
@@ -409,10 +414,12 @@ impl Builder {
         Ok(Shape::leaf(match (logical, inner) {
             ("char", Schema::Number(Number::Uint32, endian)) => Kind::Char(*endian),
             ("u128" | "i128", Schema::Struct(halves)) => match &**halves {
-                [(_, Schema::Number(Number::Uint64, endian)), _] => {
+                [(_, Schema::Number(Number::Uint64, endian)), (_, other)]
+                    if *other == Schema::Number(Number::Uint64, *endian) =>
+                {
                     Kind::Int128 { is_signed: logical == "i128", endian: *endian }
                 }
-                _ => bail!("the logical type {logical} is not two integers"),
+                _ => self.add(inner, &pascal(logical), logical)?,
             },
             (_, Schema::Named { name, inner }) => self.add(inner, &pascal(name), logical)?,
             (_, Schema::Struct(_) | Schema::Evolve { .. } | Schema::Multi { .. }) => {
@@ -431,7 +438,8 @@ impl Builder {
         let (evolves, body) = match schema {
             Schema::Evolve { required: 1, fields } => match &**fields {
                 [(variant, multi @ Schema::Multi { .. })] if variant == "variant" => {
-                    self.open.push(Some(index));
+                    // A reference to the enum without its length is none to the type.
+                    self.open.push(None);
                     let body = self.body(multi, name, logical)?;
                     self.open.pop();
                     (true, body)
@@ -627,6 +635,26 @@ mod tests {
         assert_eq!(model.min_size(&fields[0].shape), 1);
         assert_eq!(model.min_size_of_parts(&fields[0].shape), 2);
         assert_eq!(model.min_size(&fields[1].shape), 12);
+    }
+
+    #[test]
+    fn an_enum_without_its_length_is_no_type() {
+        let model = |levels| {
+            let part = format!(r#"{{"t":"option","inner":{{"t":"recursive","n":{levels}}}}}"#);
+            let multi = format!(r#"{{"t":"multi","header":{{"t":"varint"}},"models":{{"0":{part}}}}}"#);
+            let text = format!(r#"{{"t":"evolve","required":1,"fields":[["variant",{multi}]]}}"#);
+            Model::of(&Schema::from_json(&text).unwrap())
+        };
+        assert!(model(2).is_ok() && model(1).is_err());
+    }
+
+    #[test]
+    fn unusual_types_have_the_bytes_of_their_encoding() {
+        let empty = r#"["a",{"t":"array","len":0,"elem":{"t":"recursive","n":1}}]"#;
+        assert!(!model(empty).is_recursive(0));
+        let halves = r#"["0",{"t":"uint64","order":"le"}],["1",{"t":"uint64","order":"be"}]"#;
+        let mixed = format!(r#"["a",{{"t":"struct","logical":"u128","fields":[{halves}]}}]"#);
+        assert_eq!(names(&model(&mixed)), ["Root", "U128"]);
     }
 
     #[test]

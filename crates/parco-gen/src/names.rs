@@ -47,9 +47,9 @@ fn prefixed(name: String, prefix: &str) -> String {
     if name.starts_with(|c: char| c.is_ascii_digit()) { format!("{prefix}{name}") } else { name }
 }
 
-/// Returns a string literal of all three languages.
+/// Returns a string literal of all three languages. Go rejects a byte order mark inside of a file.
 pub(crate) fn literal(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+    serde_json::Value::from(text).to_string().replace('\u{feff}', "\\ufeff")
 }
 
 /// Returns the names to import, separated by commas: those whose code is in the text of a module.
@@ -58,7 +58,8 @@ pub(crate) fn used(imports: &[(&str, &str)], text: &str) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the names of fields in a convention. Equal names get a number, reserved words an underscore.
+/// Returns the names of fields in a convention. Equal names get a number, reserved words an underscore. A name without letters
+/// and digits becomes `field`.
 pub(crate) fn unique<'a>(
     names: impl Iterator<Item = &'a str>,
     convention: fn(&str) -> String,
@@ -67,7 +68,10 @@ pub(crate) fn unique<'a>(
     let mut list: Vec<String> = Vec::new();
     for name in names {
         let mut base = convention(name);
-        if base.is_empty() || reserved.contains(&&*base) {
+        if base.is_empty() {
+            base = convention("field");
+        }
+        if reserved.contains(&&*base) {
             base.push('_');
         }
         let numbered = (2..).map(|number| format!("{base}{number}"));
@@ -92,7 +96,7 @@ mod tests {
         ] {
             assert_eq!((&*pascal(name), &*camel(name), &*snake(name)), (upper, lower, underscored));
         }
-        let names = unique(["class", "a-b", "a_b"].into_iter(), snake, &["class"]);
-        assert_eq!(names, ["class_", "a_b", "a_b2"]);
+        let names = unique(["class", "a-b", "a_b", "_"].into_iter(), snake, &["class"]);
+        assert_eq!(names, ["class_", "a_b", "a_b2", "field"]);
     }
 }

@@ -8,10 +8,12 @@ use crate::names::{literal, snake, unique, used};
 /// Contents of the file `parco.py`.
 pub(crate) const RUNTIME: &str = include_str!("runtime/parco.py");
 
-const KEYWORDS: [&str; 35] = [
-    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def",
-    "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is",
-    "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
+/// Keywords, and the types in annotations: a field of their name hides them in the annotations of its class.
+const KEYWORDS: [&str; 40] = [
+    "and", "as", "assert", "async", "await", "bool", "break", "bytes", "class", "continue", "def", "del",
+    "dict", "elif", "else", "except", "finally", "float", "for", "from", "global", "if", "import", "in",
+    "int", "is", "lambda", "list", "nonlocal", "not", "or", "pass", "raise", "return", "str", "try", "tuple",
+    "while", "with", "yield",
 ];
 
 /// Names of `parco.py`, each with code that only a module that uses it contains. Every module uses those without code.
@@ -25,6 +27,11 @@ const IMPORTS: [(&str, &str); 8] = [
     ("encode", ""),
     ("nested", "@nested\n"),
 ];
+
+/// Returns whether Python cannot import a module with this name, or `parco.py` imports another one.
+pub(crate) fn is_reserved_module(name: &str) -> bool {
+    KEYWORDS.contains(&name) || ["collections", "dataclasses", "struct", "typing"].contains(&name)
+}
 
 /// Returns the module with the types of a schema.
 pub(crate) fn generate(model: &Model) -> String {
@@ -174,9 +181,8 @@ impl Generator<'_> {
                 }
             });
         }
-        let variable = |name: &str| if name == "r" { "r_".to_owned() } else { name.to_owned() };
         let mut arguments = Vec::new();
-        for (field, name) in fields.iter().zip(&names) {
+        for (index, (field, name)) in fields.iter().zip(&names).enumerate() {
             match &field.shape.kind {
                 Kind::Skip(count) if field.is_optional => {
                     code.line("if not r.at_end():");
@@ -184,8 +190,8 @@ impl Generator<'_> {
                 }
                 Kind::Skip(count) => code.line(format!("r.skip({count})")),
                 _ => {
-                    code.line(format!("{} = {}", variable(name), value(field)));
-                    arguments.push(format!("{name}={}", variable(name)));
+                    code.line(format!("field{index} = {}", value(field)));
+                    arguments.push(format!("{name}=field{index}"));
                 }
             }
         }

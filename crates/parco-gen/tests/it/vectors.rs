@@ -116,6 +116,10 @@ fn go_passes() {
         return optional::skip("go is not installed");
     }
     let folder = prepare("go", "driver.go");
+    if let Some(gofmt) = optional::program("gofmt") {
+        let output = Command::new(gofmt).arg("-l").arg(folder.path()).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "", "files are not formatted");
+    }
     fs::write(folder.path().join("go.mod"), "module vectors\n\ngo 1.23\n").unwrap();
     let (mut imports, mut codecs) = (String::new(), String::new());
     for item in types() {
