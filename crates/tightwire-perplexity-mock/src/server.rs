@@ -26,7 +26,7 @@ use crate::socket::{ConnectionState, Socket};
 pub struct Config {
     /// Address to listen on. Default: a free port on the loopback interface.
     pub address: SocketAddr,
-    /// Maximum size of request bodies, in bytes. Larger ones get status 413. Default: 64 MiB.
+    /// Maximum size of request bodies, in bytes. Larger ones get status 413. Default: 32 MiB.
     pub max_body_size: usize,
     /// Maximum recorded requests; the oldest are evicted. 0 disables the record. Default: 10,000.
     pub max_requests: usize,
@@ -39,7 +39,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
-            max_body_size: 64 << 20,
+            max_body_size: 32 << 20,
             max_requests: 10_000,
             max_record_bytes: 256 << 20,
         }

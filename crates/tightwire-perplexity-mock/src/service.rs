@@ -48,7 +48,7 @@ impl Service {
         let body = match Limited::new(body, self.max_body_size).collect().await {
             Ok(body) => body.to_bytes(),
             Err(error) if error.is::<LengthLimitError>() => {
-                let response = MockResponse::error(413, "too_large", "Request body is too large");
+                let response = MockResponse::error(413, "payload_too_large", "Request body is too large");
                 return Ok(respond(response, &MockResponse::api(), connection));
             }
             // The client closed the connection.

@@ -59,7 +59,7 @@
 //! | `client` (default) | [`Client`], on reqwest and tokio |
 //! | `rustls` (default) | TLS with rustls and aws-lc-rs; https requires this or `rustls-no-provider` |
 //! | `rustls-no-provider` | TLS with rustls and a crypto provider installed by the application |
-//! | `gzip` (default), `brotli`, `zstd` | compressed responses, including event streams |
+//! | `gzip` (default) | compressed responses, including event streams; `brotli` and `zstd` of reqwest add these encodings |
 //! | `http2` (default) | HTTP/2 if TLS negotiates it |
 //! | `system-proxy` (default) | proxies of the environment or the platform settings |
 //! | `tracing` (default) | a span per call with OpenTelemetry's `gen_ai` attributes |

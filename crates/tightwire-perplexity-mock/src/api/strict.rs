@@ -137,8 +137,14 @@ pub(crate) fn check(input: &Input) -> Result<(), ApiError> {
             }
         }
     }
-    if input.get("response_format").is_some_and(|format| format["type"] != "json_schema") {
-        return Err(error::invalid_field("response_format.type", "must be json_schema"));
+    if let Some(format) = input.get("response_format") {
+        if format["type"] != "json_schema" {
+            return Err(error::invalid_field("response_format.type", "must be json_schema"));
+        }
+        let schema = &format["json_schema"]["schema"];
+        if !schema.is_object() || schema.get("type").is_some_and(|kind| kind != "object") {
+            return Err(error::invalid_field("response_format.json_schema", "must have an object as root"));
+        }
     }
     match input.get("input") {
         Some(Value::String(text)) if text.is_empty() => {

@@ -90,6 +90,11 @@ async fn the_agent_api_rejects_unknown_fields_and_values_out_of_range() {
         ),
         (json!({"tools": [{"type": "teleport"}]}), "tools[0].type"),
         (json!({"response_format": {"type": "regex"}}), "response_format.type"),
+        (json!({"response_format": {"type": "json_schema"}}), "response_format.json_schema"),
+        (
+            json!({"response_format": {"type": "json_schema", "json_schema": {"schema": {"type": "array"}}}}),
+            "response_format.json_schema",
+        ),
         (
             json!({"input": [{"role": "user", "content": [{"type": "image_url", "image_url": "x"}]}]}),
             "input[0].content[0].type",

@@ -120,7 +120,7 @@ async fn bodies_above_the_limit_are_rejected() {
     assert_eq!(client.post("/search", &json!("123456")).await.status, 422);
     let refused = client.post("/search", &json!("1234567")).await;
     assert_eq!(refused.status, 413);
-    assert_eq!(refused.json()["error"]["code"], 413);
+    assert_eq!(refused.json()["error"]["type"], "payload_too_large");
 }
 
 #[tokio::test]

@@ -23,7 +23,7 @@ use super::response;
 use super::response::Response;
 use super::timeouts::Timeouts;
 use super::upload::UploadHook;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, is_failure};
 use crate::retry::RetryPolicy;
 #[cfg(feature = "schemars")]
 use crate::types::chat::{Completion, Parsed};
@@ -268,9 +268,19 @@ impl<T, C> Call<T, C> {
         })
     }
 
-    /// Discards the response body.
+    /// Discards the response body, unless it reports an error.
     pub fn discard_body(self) -> Call<(), C> {
-        self.receive_as(BodyMode::Buffered, |_| Ok(()))
+        self.receive_as(BodyMode::Buffered, |exchange| {
+            let Exchange { head, body, span, client, .. } = exchange;
+            let body = body.into_buffered();
+            if !is_failure(&body) {
+                return Ok(());
+            }
+            let error = Error::unexpected(body, head.headers(), None);
+            let error = error.with_origin(head.origin()).redacted(client.key());
+            span.record_error(&error);
+            Err(error)
+        })
     }
 }
 

@@ -28,7 +28,7 @@ impl ParsedBody {
     /// Takes the message from the field of [`MESSAGES`] that comes first and has one, or a plain-text body, else the
     /// reason phrase of the status. An error event of a stream has no status.
     pub(super) fn new(status: Option<StatusCode>, body: &[u8]) -> Self {
-        let document: Option<Value> = tightwire_json::from_slice(body).ok();
+        let document: Option<Value> = codec().from_slice(body).ok();
         let (object, outer) = match &document {
             Some(outer) => (outer.get("error").filter(|error| error.is_object()), Some(outer)),
             None => (None, None),
@@ -62,7 +62,7 @@ impl ParsedBody {
 
 /// Returns whether a document that is no response reports an error: it has a message, or is one.
 pub(crate) fn reports_error(body: &[u8]) -> bool {
-    tightwire_json::from_slice::<Value>(body).is_ok_and(|document| {
+    codec().from_slice::<Value>(body).is_ok_and(|document| {
         let reports = |name| document.get(name).is_some_and(|value| !value.is_null());
         document.is_string() || MESSAGES.into_iter().any(reports)
     })
@@ -100,11 +100,13 @@ pub(crate) fn is_failure(body: &[u8]) -> bool {
 /// Replaces `secret` where it is a whole token: a short key must not destroy the words of a message. `None` if there is
 /// nothing to replace.
 fn without(text: &str, secret: &str) -> Option<String> {
-    let is_inner = |char: char| char.is_ascii_alphanumeric() || matches!(char, '-' | '_');
     let (mut redacted, mut end) = (String::new(), 0);
     for (start, _) in text.match_indices(secret) {
         let (before, after) = (&text[..start], &text[start + secret.len()..]);
-        if before.ends_with(is_inner) || after.starts_with(is_inner) {
+        // The end of a percent-encoded character is no part of the token.
+        let is_encoded = before.len() >= 3 && before.as_bytes()[before.len() - 3] == b'%';
+        let continues_before = secret.starts_with(is_inner) && before.ends_with(is_inner) && !is_encoded;
+        if continues_before || (secret.ends_with(is_inner) && after.starts_with(is_inner)) {
             continue;
         }
         redacted.push_str(&text[end..start]);
@@ -112,6 +114,11 @@ fn without(text: &str, secret: &str) -> Option<String> {
         end = start + secret.len();
     }
     (end > 0).then(|| redacted + &text[end..])
+}
+
+/// Returns whether a character may be part of a key.
+fn is_inner(char: char) -> bool {
+    char.is_ascii_alphanumeric() || matches!(char, '-' | '_')
 }
 
 fn text(value: &Value) -> Option<String> {
@@ -152,9 +159,14 @@ fn plain(body: &[u8]) -> Option<String> {
     is_message.then(|| text.to_owned())
 }
 
-/// Truncates the text and replaces control characters, because messages end up in logs and on terminals.
+/// Truncates the text before a word, of which a part would not be redacted, and replaces control characters, because
+/// messages end up in logs and on terminals.
 fn printable(text: &str) -> Box<str> {
-    let end = text.floor_char_boundary(MAX_MESSAGE);
+    let mut end = text.floor_char_boundary(MAX_MESSAGE);
+    let word = text[..end].trim_end_matches(is_inner).len();
+    if end < text.len() && word > 0 {
+        end = word;
+    }
     text[..end].chars().map(|char| if char.is_control() { ' ' } else { char }).collect::<String>().into()
 }
 
@@ -185,6 +197,7 @@ mod tests {
                 (None, Some("server_error")),
             ),
             (400, r#"{"error":"flat"}"#, "flat", (None, None)),
+            (400, "\u{feff}{\"error\":\"flat\"}", "flat", (None, None)),
             (400, r#"{"message":"flat","error":{}}"#, "flat", (None, None)),
             (400, r#""quoted""#, "quoted", (None, None)),
             (400, r#"{"message":"m","type":"t","code":7}"#, "m", type_and_code),
@@ -222,11 +235,15 @@ mod tests {
             ("key=k&k, \u{e9}k\u{e9}k", "k", "key=[redacted]&[redacted], \u{e9}[redacted]\u{e9}[redacted]"),
             ("an unknown key", "k", "an unknown key"),
             ("pplx-0a1b2, xpplx-0a1b", "pplx-0a1b", "pplx-0a1b2, xpplx-0a1b"),
+            ("x=%22pplx-0a1b%22", "pplx-0a1b", "x=%22[redacted]%22"),
+            ("a.pplx-0a1b=b", ".pplx-0a1b=", "a[redacted]b"),
         ] {
             let mut parsed = parse(400, &format!("{{\"message\":{text:?},\"param\":{text:?}}}"));
             parsed.redact(secret);
             assert_eq!((&*parsed.message, parsed.param.as_deref()), (expected, Some(expected)));
         }
+        let long = format!("{{\"message\":\"{} pplx-0a1b\"}}", "x ".repeat(MAX_MESSAGE / 2 - 3));
+        assert!(!parse(400, &long).message.contains("pplx"));
     }
 
     proptest! {

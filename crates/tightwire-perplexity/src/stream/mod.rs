@@ -397,7 +397,8 @@ impl StreamState {
     fn may_start_document(&self, first: u8) -> bool {
         let kind = self.head.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
         let is_declared = kind.to_ascii_lowercase().starts_with(b"text/event-stream");
-        matches!(first, b'{' | b'[' | b'<') || !is_declared
+        // The first bytes of lines of an event stream: fields, comments, and a byte order mark.
+        !matches!(first, b'd' | b'e' | b'i' | b'r' | b':' | 0xef) || !is_declared
     }
 }
 

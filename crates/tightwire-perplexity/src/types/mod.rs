@@ -73,5 +73,6 @@ pub use invalid::Invalid;
 /// Returns a decoder without a size limit, for input whose size was already limited.
 #[cfg(feature = "client")]
 pub(crate) fn codec() -> tightwire_json::Codec {
-    tightwire_json::Codec::standard().with_limits(tightwire_json::Limits::new().max_document(usize::MAX))
+    let limits = tightwire_json::Limits::new().max_document(usize::MAX);
+    tightwire_json::Codec::standard().with_limits(limits).with_byte_order_mark(true)
 }

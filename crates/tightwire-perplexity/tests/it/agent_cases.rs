@@ -240,7 +240,7 @@ async fn case_05_the_inner_status_of_completed_decides() {
 async fn case_06_unknown_events_are_final_by_status_or_skipped() {
     let unknown =
         [event("unknown", json!({})), event("of_the_future", json!({"x": [1]})), json!({"type": "new"})];
-    for status in ["completed", "incomplete", "cancelled"] {
+    for status in ["completed", "incomplete", "cancelled", "requires_action"] {
         let last = end("of_the_future", status, json!([]), json!({}));
         let found = response(&[&[created()], &unknown[..], &[delta("Hel"), last]].concat()).await;
         assert_eq!((found.status.as_str(), &*found.output_text()), (status, "Hel"));

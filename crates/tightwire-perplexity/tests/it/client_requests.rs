@@ -117,6 +117,16 @@ async fn extra_body_fields_take_precedence() {
     assert_eq!(error.field(), Some("extra_body"));
 }
 
+#[tokio::test(start_paused = true)]
+async fn an_error_instead_of_no_content_is_not_lost() {
+    let script = Script::new([r#"{"error":{"message":"no such key"}}"#, "{}", ""].map(Step::ok));
+    let client = script.client();
+    let error = client.auth_tokens().revoke("pplx-1").await.unwrap_err();
+    assert!(error.is_api() && error.message() == Some("no such key"));
+    client.auth_tokens().revoke("pplx-1").await.unwrap();
+    client.auth_tokens().revoke("pplx-1").await.unwrap();
+}
+
 /// Response of every type that these tests request.
 const ANY: &str = r#"{"id":"1","response_id":"1","skill_id":"1","auth_token":"pplx-1","data":[]}"#;
 

@@ -358,7 +358,7 @@ async fn a_document_instead_of_the_response_is_not_lost() {
     let html = "<html><body>no</body></html>";
     let events = &[("content-type", "text/event-stream")];
     let responses = responses::Request::new("perplexity/sonar", "x");
-    for body in [error, "{}", r#"{"status":"maintenance"}"#, html] {
+    for body in [error, "{}", r#"{"status":"maintenance"}"#, html, "null", "Sorry"] {
         let step = || Step::ok(body);
         let script = Script::new([step(), step(), step(), step(), Step::status(200, events, body)]);
         let client = script.client();

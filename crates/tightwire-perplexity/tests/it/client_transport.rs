@@ -282,10 +282,6 @@ mod compression {
         vec![
             #[cfg(feature = "gzip")]
             ("gzip", |output| Box::new(flate2::write::GzEncoder::new(output, flate2::Compression::fast()))),
-            #[cfg(feature = "brotli")]
-            ("br", |output| Box::new(brotli::CompressorWriter::new(output, 4096, 5, 20))),
-            #[cfg(feature = "zstd")]
-            ("zstd", |output| Box::new(zstd::stream::write::Encoder::new(output, 0).unwrap().auto_finish())),
         ]
     }
 

@@ -72,7 +72,11 @@ impl Accumulator {
             Event::Cancelled(_) => self.push_end(event, Status::Cancelled),
             Event::Failed(_) => self.push_end(event, Status::Failed),
             Event::Unknown(_) => self.push_response(event.unknown_end().as_ref()),
-            Event::OutputItemAdded(event) | Event::OutputItemDone(event) => {
+            // A repeated beginning does not replace the item.
+            Event::OutputItemAdded(event) => {
+                self.items.entry(event.output_index).or_insert_with(|| event.item.clone());
+            }
+            Event::OutputItemDone(event) => {
                 self.items.insert(event.output_index, event.item.clone());
             }
             Event::OutputTextDelta(event) => {
@@ -142,15 +146,20 @@ impl Accumulator {
             response.usage = usage;
         }
         if response.output.is_empty() {
-            response.output = merged(items, &texts).into_values().collect();
+            response.output = merged(items, &texts);
             return response;
         }
         let output = &mut response.output;
         for (index, item) in items {
             match item {
-                OutputItem::Message(message) => add_message(output, index, 0, message),
+                OutputItem::Message(message) => {
+                    add_message(output, index, 0, message, String::new());
+                }
                 OutputItem::FunctionCall(call) => {
-                    let is_same = |item: &OutputItem| matches!(item, OutputItem::FunctionCall(it) if it.call_id == call.call_id);
+                    let is_same = |item: &OutputItem| match item {
+                        OutputItem::FunctionCall(it) => it.call_id == call.call_id && it.name == call.name,
+                        _ => false,
+                    };
                     if !is_reserved(&call.name) && !output.iter().any(is_same) {
                         output.push(OutputItem::FunctionCall(call));
                     }
@@ -160,11 +169,15 @@ impl Accumulator {
                 _ => {}
             }
         }
+        let (mut message_index, mut so_far) = (0, String::new());
         for ((index, part), text) in texts {
+            if std::mem::replace(&mut message_index, index) != index {
+                so_far.clear();
+            }
             let message =
                 OutputMessage { id: text.item_id, role: Role::Assistant, ..OutputMessage::default() };
             let content = vec![OutputContent::Text(OutputText { text: text.text, ..OutputText::default() })];
-            add_message(output, index, part, OutputMessage { content, ..message });
+            so_far = add_message(output, index, part, OutputMessage { content, ..message }, so_far);
         }
         response
     }
@@ -209,30 +222,41 @@ impl Accumulator {
     }
 }
 
-/// Returns the items with their texts. Texts without an item become messages.
-fn merged(
-    mut items: BTreeMap<u32, OutputItem>,
-    texts: &BTreeMap<(u32, u32), Text>,
-) -> BTreeMap<u32, OutputItem> {
+/// Returns the items with their texts. Texts without a message at their index become one, also beside another item.
+fn merged(items: BTreeMap<u32, OutputItem>, texts: &BTreeMap<(u32, u32), Text>) -> Vec<OutputItem> {
+    let mut items: BTreeMap<_, _> = items.into_iter().map(|(index, item)| ((index, false), item)).collect();
+    let (mut message_index, mut so_far) = (0, String::new());
     for (&(output_index, content_index), text) in texts {
+        if std::mem::replace(&mut message_index, output_index) != output_index {
+            so_far.clear();
+        }
+        so_far.push_str(&text.text);
         let message = || OutputMessage {
             id: text.item_id.clone(),
             role: Role::Assistant,
             status: Status::InProgress,
             ..OutputMessage::default()
         };
-        let item = items.entry(output_index).or_insert_with(|| OutputItem::Message(message()));
+        let is_other =
+            items.get(&(output_index, false)).is_some_and(|item| !matches!(item, OutputItem::Message(_)));
+        let item = items.entry((output_index, is_other)).or_insert_with(|| OutputItem::Message(message()));
         if let OutputItem::Message(message) = item {
-            set_text(message, content_index, &text.text);
+            set_text(message, content_index, &text.text, &so_far);
         }
     }
-    items
+    items.into_values().collect()
 }
 
 /// Adds the texts of a message that was received, from this part on, to that of the last response, in which a part or an
 /// end may be missing: the one with its identifier, at its index if one of them has none, or with the same beginning.
-/// Without any, the whole message is added.
-fn add_message(output: &mut Vec<OutputItem>, index: u32, first_part: u32, received: OutputMessage) {
+/// Without any, the whole message is added. `so_far` is the text of the parts before; returns it with the added texts.
+fn add_message(
+    output: &mut Vec<OutputItem>,
+    index: u32,
+    first_part: u32,
+    received: OutputMessage,
+    mut so_far: String,
+) -> String {
     let first = received.texts().next().unwrap_or_default();
     let position = |is_same: &dyn Fn(&OutputMessage) -> bool| {
         output.iter().position(|item| matches!(item, OutputItem::Message(it) if is_same(it)))
@@ -246,21 +270,30 @@ fn add_message(output: &mut Vec<OutputItem>, index: u32, first_part: u32, receiv
         .or_else(|| output.get(index).is_some_and(has_no_id).then_some(index))
         .or_else(|| position(&|it| it.texts().any(|text| !text.is_empty() && first.starts_with(text))));
     if let Some(OutputItem::Message(message)) = found.and_then(|found| output.get_mut(found)) {
-        (first_part..=u32::MAX).zip(received.texts()).for_each(|(part, text)| set_text(message, part, text));
-        return;
+        for (part, text) in (first_part..=u32::MAX).zip(received.texts()) {
+            so_far.push_str(text);
+            set_text(message, part, text, &so_far);
+        }
+        return so_far;
     }
     let is_known = |text: &str| output.iter().flat_map(OutputItem::texts).any(|known| known.contains(text));
+    so_far.extend(received.texts());
     if !received.texts().all(is_known) {
         output.push(OutputItem::Message(received));
     }
+    so_far
 }
 
-/// Completes the text of a content part. A text that does not begin with that of the part is another version of it.
-fn set_text(message: &mut OutputMessage, content_index: u32, text: &str) {
-    let is_known = message.texts().any(|part| part.contains(text));
+/// Completes the text of a content part, unless the message has it in other parts: `so_far` is the text up to its end. A
+/// text that does not begin with that of the part is another version of it.
+fn set_text(message: &mut OutputMessage, content_index: u32, text: &str, so_far: &str) {
+    let known: String = message.texts().collect();
+    let is_same = known.contains(so_far.strip_suffix(text).unwrap_or(so_far));
+    let is_known = known.contains(if is_same { so_far } else { text });
     match message.content.get_mut(content_index as usize) {
+        _ if is_known => {}
         Some(OutputContent::Text(part)) if text.starts_with(&part.text) => text.clone_into(&mut part.text),
-        None if !is_known => {
+        None => {
             let part = OutputText { text: text.to_owned(), ..OutputText::default() };
             message.content.push(OutputContent::Text(part));
         }
@@ -303,6 +336,58 @@ mod tests {
         let last =
             r#"{"type": "response.completed", "response": {"output": [{"type": "message", "id": "m"}]}}"#;
         assert_eq!(accumulate(&[&delta, last]).finish().output_text(), "Hi");
+    }
+
+    #[test]
+    fn texts_are_not_lost_among_others() {
+        let delta = |part: u32, text: &str| {
+            format!(
+                r#"{{"type": "response.output_text.delta", "item_id": "m", "content_index": {part}, "delta": "{text}"}}"#
+            )
+        };
+        let item =
+            |kind: &str, item: &str| format!(r#"{{"type": "response.output_item.{kind}", "item": {item}}}"#);
+        let message = |texts: &[&str]| {
+            let part = |text: &&str| format!(r#"{{"type": "output_text", "text": "{text}"}}"#);
+            let parts: Vec<_> = texts.iter().map(part).collect();
+            format!(r#"{{"type": "message", "id": "m", "content": [{}]}}"#, parts.join(","))
+        };
+        let last = |item: &str| {
+            format!(
+                r#"{{"type": "response.incomplete", "response": {{"status": "incomplete", "output": [{item}]}}}}"#
+            )
+        };
+        let search = item("done", r#"{"type": "search_results", "results": []}"#);
+        let (call, null) = (
+            |name: &str| {
+                let call = format!(r#"{{"type": "function_call", "name": "{name}"}}"#);
+                format!(
+                    r#"{{"type": "response.output_item.done", "output_index": {}, "item": {call}}}"#,
+                    name.len()
+                )
+            },
+            "null",
+        );
+        let two = [delta(0, "Yes, yes"), delta(1, "yes")];
+        for (events, expected, calls) in [
+            // A part that others contain.
+            (vec![two[0].clone(), two[1].clone(), last("")], "Yes, yesyes", 0),
+            (vec![item("added", &message(&[])), two[0].clone(), two[1].clone(), last("")], "Yes, yesyes", 0),
+            (vec![two[0].clone(), two[1].clone(), last(&message(&["Yes, yes"]))], "Yes, yesyes", 0),
+            (vec![two[0].clone(), two[1].clone(), last(&message(&["Yes", ", yesyes"]))], "Yes, yesyes", 0),
+            (vec![two[0].clone(), two[1].clone(), last(&message(&["No, yes"]))], "No, yes", 0),
+            // Another item at the same index.
+            (vec![search.clone(), delta(0, "Hi"), last("")], "Hi", 0),
+            (vec![delta(0, "Hi"), item("done", null), last("")], "Hi", 0),
+            // A repeated beginning.
+            (vec![item("done", &message(&["Hi"])), item("added", &message(&[])), last("")], "Hi", 0),
+            // Calls without an identifier.
+            (vec![call("f"), call("gg"), last(&message(&["Hi"]))], "Hi", 2),
+        ] {
+            let response = accumulate(&events.iter().map(String::as_str).collect::<Vec<_>>()).finish();
+            assert_eq!(response.output_text(), expected, "{events:?}");
+            assert_eq!(response.function_calls().count(), calls, "{events:?}");
+        }
     }
 
     #[test]

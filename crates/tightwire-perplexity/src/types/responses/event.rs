@@ -135,7 +135,7 @@ impl Event {
     pub fn is_final(&self) -> bool {
         let Self::Unknown(event) = self else { return self.is_last() };
         let status = event.get("response").and_then(|response| response.get("status")?.as_str());
-        matches!(status, Some("completed" | "incomplete" | "cancelled" | "failed"))
+        matches!(status, Some("completed" | "incomplete" | "cancelled" | "failed" | "requires_action"))
     }
 
     /// Returns whether the server sends no other event after it.

@@ -9,8 +9,8 @@ use super::request::{Reasoning, Request};
 use super::tool::{
     FinanceSearch, FunctionTool, ImageFilters, ImageSearch, NamedTool, Tool, WebFilters, WebSearch,
 };
-use crate::types::SearchMode;
 use crate::types::chat::{self, Content, Message, Part, ReasoningEffort, ResponseFormat, SearchType, Source};
+use crate::types::{Extra, SearchMode};
 
 /// A chat request as a request of the Agent API; see [`Request::from_chat`].
 #[derive(Debug, Clone, PartialEq)]
@@ -201,8 +201,10 @@ impl Request {
             let filters = Some(filters).filter(|filters| *filters != ImageFilters::default());
             list.push(ImageSearch { filters, max_results: *num_images, ..ImageSearch::default() }.into());
         }
-        for tool in tools.iter().flatten() {
-            let chat::Function { name, description, parameters, strict, .. } = &tool.function;
+        for (index, tool) in tools.iter().flatten().enumerate() {
+            let chat::Function { name, description, parameters, strict, extra } = &tool.function;
+            notes.unknown(&format!("tools[{index}]."), &tool.extra);
+            notes.unknown(&format!("tools[{index}].function."), extra);
             let description = Some(description.clone()).filter(|text| !text.is_empty());
             let parameters = parameters.as_object().cloned();
             let function =
@@ -276,9 +278,12 @@ impl Request {
             "is replaced by `max_steps` or an effort, which is not set",
         );
         notes.lost("safe_search", *safe_search == Some(true) && !returns_images, "applies to images only");
-        for (name, _) in extra.iter() {
-            notes.lost(name, true, "is unknown");
+        notes.unknown("web_search_options.", &options.extra);
+        if let Some(response) = media_response {
+            notes.unknown("media_response.", &response.extra);
+            notes.unknown("media_response.overrides.", &media.extra);
         }
+        notes.unknown("", extra);
         Converted { request, notes: notes.0 }
     }
 }
@@ -290,6 +295,13 @@ impl Notes {
     fn lost(&mut self, field: impl Into<String>, is_set: bool, reason: &'static str) {
         if is_set {
             self.0.push(Note { field: field.into(), reason, is_lost: true });
+        }
+    }
+
+    /// Notes that the unknown fields of an object are lost. `path` ends with a period unless it is empty.
+    fn unknown(&mut self, path: &str, extra: &Extra) {
+        for (name, _) in extra.iter() {
+            self.lost(format!("{path}{name}"), true, "is unknown");
         }
     }
 
@@ -324,6 +336,7 @@ fn input(messages: &[Message], notes: &mut Notes) -> Input {
     for (index, message) in messages.iter().enumerate() {
         let path = format!("messages[{index}]");
         notes.lost(format!("{path}.reasoning_steps"), message.reasoning_steps.is_some(), NO_COUNTERPART);
+        notes.unknown(&format!("{path}."), &message.extra);
         let (texts, parts) = match &message.content {
             Some(content) => (content.texts().collect::<String>(), content.parts()),
             None => (String::new(), &[][..]),
@@ -353,12 +366,20 @@ fn input(messages: &[Message], notes: &mut Notes) -> Input {
                 let content = match &message.content {
                     Some(Content::Parts(parts)) => {
                         let parts = parts.iter().enumerate().filter_map(|(index, part)| {
+                            let path = format!("{path}.content[{index}]");
                             let converted = input_part(part);
-                            notes.lost(
-                                format!("{path}.content[{index}]"),
-                                converted.is_none(),
-                                NO_COUNTERPART,
-                            );
+                            notes.lost(&*path, converted.is_none(), NO_COUNTERPART);
+                            let (extra, source) = match part {
+                                Part::Text(part) => (&part.extra, None),
+                                Part::Image(part) => (&part.extra, Some(&part.image_url)),
+                                Part::File(part) => (&part.extra, Some(&part.file_url)),
+                                Part::Pdf(part) => (&part.extra, Some(&part.pdf_url)),
+                                _ => return converted,
+                            };
+                            notes.unknown(&format!("{path}."), extra);
+                            if let Some(Source::Object(url)) = source {
+                                notes.unknown(&format!("{path}.url."), &url.extra);
+                            }
                             converted
                         });
                         InputContent::Parts(parts.collect())
@@ -487,6 +508,23 @@ mod tests {
         let regex = json!({"type": "regex", "regex": {"regex": "x"}});
         let (_, lost) = convert(question(json!({"search_mode": "academic", "response_format": regex})));
         assert_eq!(lost, ["search_mode", "response_format"]);
+    }
+
+    #[test]
+    fn unknown_fields_of_nested_objects_are_reported() {
+        let (_, lost) = convert(question(json!({
+            "messages": [{"role": "user", "name": "x", "content": [
+                {"type": "text", "text": "What?", "a": 1},
+                {"type": "image_url", "image_url": {"url": "https://example.org/i.png", "detail": "low"}},
+            ]}],
+            "tools": [{"type": "function", "b": 1, "function": {"name": "f", "c": 1}}],
+            "web_search_options": {"d": 1}, "media_response": {"e": 1, "overrides": {"f": 1}},
+        })));
+        let message =
+            ["name", "content[0].a", "content[1].url.detail"].map(|name| format!("messages[0].{name}"));
+        let others = ["tools[0].b", "tools[0].function.c", "web_search_options.d"].map(str::to_owned);
+        let media = ["media_response.e", "media_response.overrides.f"].map(str::to_owned);
+        assert_eq!(lost, [&message[..], &others, &media].concat());
     }
 
     #[test]
