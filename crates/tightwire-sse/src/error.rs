@@ -178,7 +178,10 @@ impl Error {
     }
 
     /// Returns whether [`body`](Self::body) is only the first part of the body of the response: the body is larger
-    /// than 64 KiB, or it was not received completely within 5 s.
+    /// than the limit, 64 KiB by default, or it was not received completely, by default within 5 s.
+    ///
+    /// [`EventSourceBuilder::max_error_body`](crate::EventSourceBuilder::max_error_body) and
+    /// [`error_body_timeout`](crate::EventSourceBuilder::error_body_timeout) set the limits.
     #[cfg(feature = "reqwest")]
     pub fn is_body_truncated(&self) -> bool {
         self.refused().is_some_and(|response| response.is_truncated)

@@ -211,6 +211,19 @@ impl EventSourceBuilder {
         self
     }
 
+    /// Sets the maximum size in bytes of [`Error::body`], the body of a response that is not an event stream. The rest
+    /// of a larger body is not received. Default: 64 KiB.
+    pub const fn max_error_body(mut self, size: usize) -> Self {
+        self.options.error_body.size = size;
+        self
+    }
+
+    /// Sets the maximum time to receive [`Error::body`]. The error then has the part that was received. Default: 5 s.
+    pub const fn error_body_timeout(mut self, timeout: Duration) -> Self {
+        self.options.error_body.timeout = timeout;
+        self
+    }
+
     /// Returns the client. It sends the first request when it is polled.
     ///
     /// # Errors

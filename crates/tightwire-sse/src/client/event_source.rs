@@ -15,7 +15,7 @@ use tokio::time::{Sleep, sleep};
 
 use super::connection::{Connection, Step};
 use super::idle_timer::Timeouts;
-use super::refused::{RefusedResponse, retry_delay};
+use super::refused::{ErrorBodyLimits, RefusedResponse, retry_delay};
 use super::request::{ContentTypes, RequestTemplate, check_response, is_event_stream};
 use super::retry::{Outcome, Retry};
 use super::transport::{Connecting, Response, Transport};
@@ -91,6 +91,7 @@ pub(super) struct Options {
     pub(super) comments: bool,
     pub(super) retry_server_errors: bool,
     pub(super) max_retry_after: Duration,
+    pub(super) error_body: ErrorBodyLimits,
     pub(super) ending: Ending,
     pub(super) content_types: ContentTypes,
     /// Random number for jitter.
@@ -107,6 +108,7 @@ impl Default for Options {
             comments: false,
             retry_server_errors: false,
             max_retry_after: Duration::from_secs(5 * 60),
+            error_body: ErrorBodyLimits::default(),
             ending: Ending::Strict,
             content_types: is_event_stream,
             random,
@@ -307,13 +309,14 @@ impl Stream for EventSource {
                             Ok(()) => this.open(response),
                             Err(refusal) => {
                                 // The error has the start of the body, which often contains the reason.
+                                let limits = this.options.error_body;
                                 let refusal = match &this.session {
                                     Some(session) => {
                                         session.refusal(refusal, response.status(), this.was_open)
                                     }
                                     None => refusal,
                                 };
-                                let refused = RefusedResponse::new(refusal, response);
+                                let refused = RefusedResponse::new(refusal, response, limits);
                                 this.set_phase(Phase::Refused(Box::new(refused)));
                                 continue;
                             }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use futures_core::Stream;
 use futures_core::stream::FusedStream;
@@ -11,7 +12,7 @@ use reqwest::{Body, RequestBuilder, Response};
 
 use super::connection::{Connection, MAX_SAMPLE, Step};
 use super::idle_timer::Timeouts;
-use super::refused::RefusedResponse;
+use super::refused::{ErrorBodyLimits, RefusedResponse};
 use super::request::{ContentTypes, check_response, may_be_event_stream, mentions_event_stream};
 use super::{EventSource, Message};
 use crate::error::{Error, Kind, Refused, Result};
@@ -80,6 +81,7 @@ impl ResponseExt for Response {
             decoder: Decoder::new(),
             ending: Ending::Lenient,
             content_types: may_be_event_stream,
+            error_body: ErrorBodyLimits::default(),
             timeouts: Timeouts::new(None, None),
         }
     }
@@ -111,6 +113,7 @@ pub struct ResponseEvents {
     decoder: Decoder,
     ending: Ending,
     content_types: ContentTypes,
+    error_body: ErrorBodyLimits,
     timeouts: Timeouts,
 }
 
@@ -147,6 +150,18 @@ impl ResponseEvents {
         self
     }
 
+    /// Sets the maximum size in bytes of [`Error::body`](crate::Error::body). Default: 64 KiB.
+    pub const fn with_max_error_body(mut self, size: usize) -> Self {
+        self.error_body.size = size;
+        self
+    }
+
+    /// Sets the maximum time to receive [`Error::body`](crate::Error::body). Default: 5 s.
+    pub const fn with_error_body_timeout(mut self, timeout: Duration) -> Self {
+        self.error_body.timeout = timeout;
+        self
+    }
+
     /// Returns the last event id. Empty if there is none.
     pub fn last_event_id(&self) -> &str {
         match &self.source {
@@ -158,7 +173,7 @@ impl ResponseEvents {
 
     fn start(&mut self, response: http::Response<Body>) -> Source {
         if let Err(refusal) = check_response(response.status(), response.headers(), self.content_types) {
-            return Source::Refused(Box::new(RefusedResponse::new(refusal, response)));
+            return Source::Refused(Box::new(RefusedResponse::new(refusal, response, self.error_body)));
         }
         let (mut head, body) = response.into_parts();
         let decoder = std::mem::take(&mut self.decoder);

@@ -14,11 +14,18 @@ use super::retry_after::retry_after;
 use super::transport::{Response, poll_body};
 use crate::error::{Error, Refused};
 
-/// Maximum size in bytes of the body of an error.
-const MAX_BODY: usize = 64 << 10;
+/// Limits for the body of a refused response.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ErrorBodyLimits {
+    pub(super) size: usize,
+    pub(super) timeout: Duration,
+}
 
-/// Maximum time to receive it.
-const BODY_TIMEOUT: Duration = Duration::from_secs(5);
+impl Default for ErrorBodyLimits {
+    fn default() -> Self {
+        Self { size: 64 << 10, timeout: Duration::from_secs(5) }
+    }
+}
 
 /// Refused response whose body is being received.
 pub(super) struct RefusedResponse {
@@ -26,19 +33,20 @@ pub(super) struct RefusedResponse {
     head: Parts,
     body: reqwest::Body,
     received: Vec<u8>,
+    max_size: usize,
     timer: IdleTimer,
 }
 
 impl RefusedResponse {
-    pub(super) fn new(refusal: Refusal, response: Response) -> Self {
+    pub(super) fn new(refusal: Refusal, response: Response, limits: ErrorBodyLimits) -> Self {
         let (head, body) = response.into_parts();
-        let timer = IdleTimer::new(Some(BODY_TIMEOUT));
-        Self { refusal, head, body, received: Vec::new(), timer }
+        let timer = IdleTimer::new(Some(limits.timeout));
+        Self { refusal, head, body, received: Vec::new(), max_size: limits.size, timer }
     }
 
     /// Receives the body and returns the error with this response.
     pub(super) fn poll_error(&mut self, cx: &mut Context<'_>) -> Poll<Error> {
-        let is_truncated = match poll_body(&mut self.body, &mut self.received, MAX_BODY, cx) {
+        let is_truncated = match poll_body(&mut self.body, &mut self.received, self.max_size, cx) {
             Poll::Ready(result) => result.is_err(),
             Poll::Pending => ready!(self.timer.poll_elapsed(cx).map(|()| true)),
         };

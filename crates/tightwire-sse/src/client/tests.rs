@@ -12,6 +12,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::event_source::Options;
+use super::refused::ErrorBodyLimits;
 use super::request::RequestTemplate;
 use super::transport::{Failure, Transport};
 use super::*;
@@ -294,27 +295,32 @@ async fn retry_after_sets_the_minimum_delay() {
 #[tokio::test(start_paused = true)]
 async fn an_error_has_the_response_up_to_its_limits() {
     let endless = || reqwest::Body::wrap_stream(stream::pending::<Result<&str, Infallible>>());
-    let slow = |seconds| {
-        let rest = stream::once(sleep(Duration::from_secs(seconds))).map(|()| "rest");
+    let slow = || {
+        let rest = stream::once(sleep(Duration::from_secs(6))).map(|()| "rest");
         reqwest::Body::wrap_stream(stream::iter(["part"]).chain(rest).map(Ok::<_, Infallible>))
     };
     let broken = reqwest::Body::wrap_stream(stream::iter([Ok("part"), Err("broken")]));
-    for (body, expected, is_truncated) in [
-        ("x".repeat(64 << 10).into(), "x".repeat(64 << 10), false),
-        ("x".repeat((64 << 10) + 1).into(), "x".repeat(64 << 10), true),
-        ("".into(), String::new(), false),
-        (slow(6), "part".into(), true),
-        (slow(4), "partrest".into(), false),
-        (broken, "part".into(), true),
-        (endless(), String::new(), true),
+    let mut options = Options::default();
+    for (size, seconds, body, expected, is_truncated) in [
+        (64 << 10, 5, "x".repeat(64 << 10).into(), "x".repeat(64 << 10), false),
+        (64 << 10, 5, "x".repeat((64 << 10) + 1).into(), "x".repeat(64 << 10), true),
+        (4, 5, "four".into(), "four".into(), false),
+        (3, 5, "four".into(), "fou".into(), true),
+        (0, 5, "four".into(), String::new(), true),
+        (9, 5, "".into(), String::new(), false),
+        (9, 5, slow(), "part".into(), true),
+        (9, 7, slow(), "partrest".into(), false),
+        (9, 5, broken, "part".into(), true),
+        (9, 5, endless(), String::new(), true),
     ] {
-        let (mut source, _) = Options::default().source([refusal(400, "9", body)]);
+        options.error_body = ErrorBodyLimits { size, timeout: Duration::from_secs(seconds) };
+        let (mut source, _) = options.source([refusal(400, "9", body)]);
         assert_eq!(source.state(), ReadyState::Connecting);
         let error = source.next().await.unwrap().unwrap_err();
         assert_eq!(error.status(), Some(400));
         assert_eq!(error.headers().unwrap()[RETRY_AFTER], "9");
         assert_eq!(error.body().unwrap(), &expected);
-        assert_eq!(error.is_body_truncated(), is_truncated, "{expected}");
+        assert_eq!(error.is_body_truncated(), is_truncated, "{size} bytes in {seconds} s");
         assert_eq!(source.state(), ReadyState::Closed);
     }
 }

@@ -1,6 +1,8 @@
 //! Extension traits for requests and responses of reqwest.
 #![cfg(feature = "reqwest")]
 
+use std::time::Duration;
+
 use futures_util::StreamExt;
 use tightwire_sse::{
     Config, Decoder, Ending, Message, Overflow, ReadyState, RequestBuilderExt, ResponseEvents, ResponseExt,
@@ -102,19 +104,33 @@ async fn another_status_or_content_type_is_the_only_item() {
     for (status, content_type) in
         [(500, "text/event-stream"), (204, "text/event-stream"), (200, "application/json")]
     {
-        let (mut events, body) = respond(status, content_type).await;
-        body.send("data: 1\n");
-        drop(body);
-        let error = bounded(events.next()).await.unwrap().unwrap_err();
-        assert_eq!((error.is_status(), error.is_content_type()), (status != 200, status == 200));
-        assert_eq!(error.status(), Some(status));
-        assert_eq!(error.headers().unwrap()["content-type"], content_type);
-        if status != 204 {
-            assert_eq!(error.body().unwrap(), "data: 1\n");
-            assert!(!error.is_body_truncated());
+        for (size, is_truncated) in [(7, true), (8, false)] {
+            let (events, body) = respond(status, content_type).await;
+            let mut events =
+                events.with_max_error_body(size).with_error_body_timeout(Duration::from_secs(60));
+            body.send("data: 1\n");
+            drop(body);
+            let error = bounded(events.next()).await.unwrap().unwrap_err();
+            assert_eq!((error.is_status(), error.is_content_type()), (status != 200, status == 200));
+            assert_eq!(error.status(), Some(status));
+            assert_eq!(error.headers().unwrap()["content-type"], content_type);
+            if status != 204 {
+                assert_eq!(error.body().unwrap(), &"data: 1\n"[..size]);
+                assert_eq!(error.is_body_truncated(), is_truncated);
+            }
+            assert!(bounded(events.next()).await.is_none());
         }
-        assert!(bounded(events.next()).await.is_none());
     }
+}
+
+#[tokio::test]
+async fn the_body_of_an_error_is_received_within_a_timeout() {
+    let (events, body) = respond(500, "text/plain").await;
+    body.send("part");
+    let mut events = events.with_error_body_timeout(Duration::from_millis(50));
+    let error = bounded(events.next()).await.unwrap().unwrap_err();
+    assert!(error.is_status() && error.is_body_truncated());
+    body.closed().await;
 }
 
 #[tokio::test]
