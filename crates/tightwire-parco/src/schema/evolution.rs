@@ -55,6 +55,7 @@
 //! then the fields. Fields can be added at its end wherever it is: in other structs, in collections, options and enum
 //! variants, and in streams without frames. An old reader skips the bytes of fields that it does not know. A new reader
 //! decodes fields with `default_on_eof` as their default if the struct ends before them; other fields are required.
+//! A field that becomes required is a change: messages of the first writers end before it.
 //!
 //! ```
 //! use tightwire_parco::{Decode, Encode, decode_exact, to_vec};

@@ -183,6 +183,26 @@ struct Times {
     id: uuid::Uuid,
 }
 
+/// Names that mean something else in a language, or in generated code.
+#[derive(Encode, Decode)]
+struct Names {
+    list: Vec<i32>,
+    #[parco(skip = 1)]
+    r: (),
+    read_user: User,
+    r#type: Vec<i32>,
+    constructor: DecodeUser,
+}
+
+#[derive(Encode, Decode)]
+struct User(u8);
+
+#[derive(Encode, Decode)]
+enum DecodeUser {
+    None,
+    User(u8),
+}
+
 /// Numbers of the algorithm SplitMix64.
 struct Random(u64);
 
@@ -411,6 +431,7 @@ fn vectors_are_up_to_date() {
         "Reserved": Reserved, 8, true;
         "Times": Times, 12, true;
         "Message": Vec<(u8, String)>, 8, true;
+        "Names": Names, 6, true;
     }
     text += "\n]}\n";
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/default-vectors.json");

@@ -250,7 +250,8 @@ fn appended_fields_of_evolve_structs_are_compatible() {
     assert!(!comparison.is_same_wire() && !comparison.breaks());
     // A field that is required is missing in old messages.
     let comparison = compare(&old, &of::<Vec<AccountWithState>>());
-    assert_eq!(comparison.to_string(), "[].state: added at the end (old readers read new messages)\n");
+    let expected = "[].name: became required (old readers read new messages)\n[].state: added at the end (old readers read new messages)\n";
+    assert_eq!(comparison.to_string(), expected);
     let comparison = compare(&old, &of::<Vec<AccountWithoutName>>());
     let expected = "[].number: renamed from id (same wire)\n[].name: removed from the end (compatible)\n";
     assert_eq!(comparison.to_string(), expected);
