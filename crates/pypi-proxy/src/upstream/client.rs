@@ -2,14 +2,14 @@
 
 use std::error::Error as StdError;
 use std::fmt;
-use std::io::Write as _;
+use std::io::Read as _;
 use std::net::SocketAddr;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use encoding_rs::{Encoding, UTF_8};
-use flate2::write::MultiGzDecoder;
+use flate2::bufread::MultiGzDecoder;
 use futures_util::StreamExt;
 use http::header::{
     ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_RANGE, CONTENT_TYPE, HeaderValue, IF_MODIFIED_SINCE,
@@ -550,17 +550,17 @@ impl Resolve for RestrictedResolver {
 /// Decompresses a page within its size limit and the memory budget.
 async fn gunzip(bytes: &[u8], max: u64, reservation: &mut Reservation) -> Result<Vec<u8>, Error> {
     let damaged = |error| Error::with(Kind::Upstream, "the page is not gzip").caused_by(error);
-    let mut decoder = MultiGzDecoder::new(Vec::new());
-    for part in bytes.chunks(4096) {
-        let before = decoder.get_ref().len();
-        decoder.write_all(part).map_err(damaged)?;
-        let len = decoder.get_ref().len();
-        if len as u64 > max {
+    let (mut decoder, mut page) = (MultiGzDecoder::new(bytes), Vec::new());
+    loop {
+        let count = decoder.by_ref().take(64 * 1024).read_to_end(&mut page).map_err(damaged)?;
+        if page.len() as u64 > max {
             return Err(Error::with(Kind::Limit, "page size"));
         }
-        reservation.grow((len - before) as u64).await;
+        if count == 0 {
+            return Ok(page);
+        }
+        reservation.grow(count as u64).await;
     }
-    decoder.finish().map_err(damaged)
 }
 
 /// Returns whether URLs have the same origin, except that HTTPS may have replaced HTTP.

@@ -140,7 +140,8 @@ async fn cached_entries_can_be_purged() {
 #[tokio::test]
 async fn a_download_that_began_before_a_purge_is_not_stored() {
     let (name, wheel) = ("demo-1.0-py3-none-any.whl", content(200_000));
-    for listed in [hashed_page([(name, wheel.clone())]), page("demo", &[(name, &format!("/f/{name}"))])] {
+    let nameless = page_of(&[json!({"filename": name, "url": format!("/f/{name}"), "hashes": {}})]);
+    for listed in [hashed_page([(name, wheel.clone())]), nameless] {
         let (sent, gate) = (wheel.clone(), Arc::new(Semaphore::new(0)));
         let step = Step::Gate(gate.clone());
         let index = Server::start(move |request| match request.path.starts_with("/simple/") {
