@@ -26,7 +26,7 @@ fn files() -> Vec<(&'static str, Bytes)> {
     vec![
         ("/simple/demo/demo-1.0-py3-none-any.whl", content(3000)),
         ("/simple/demo/demo-1.0-py3-none-any.whl.metadata", content(600)),
-        ("/simple/plain/plain-1.0.tar.gz", content(1500)),
+        ("/simple/plain/plain-1.0.tar", content(1500)),
         ("/simple/summed/summed-1.0.tar.gz", content(1700)),
     ]
 }
@@ -49,7 +49,7 @@ fn index() -> Server {
         match &*request.path {
             "/simple/" => respond(200, &[JSON], r#"{"projects":[{"name":"Demo"}]}"#),
             "/simple/demo/" => respond(200, &[JSON, ("etag", "\"demo\"")], demo.clone()),
-            "/simple/plain/" => respond(200, &[HTML], "<a href=\"/f/plain-1.0.tar.gz\">plain-1.0.tar.gz</a>"),
+            "/simple/plain/" => respond(200, &[HTML], "<a href=\"/f/plain-1.0.tar\">plain-1.0.tar</a>"),
             "/simple/summed/" => respond(200, &[HTML], summed.clone()),
             _ => respond(404, &[], ""),
         }
@@ -190,7 +190,7 @@ async fn selected_projects_and_files_are_exported() {
     target.import(&archive).await.unwrap();
     drop(target);
     let proxy = offline(second.path(), &[&url]).await;
-    assert_eq!(proxy.get("/simple/plain/plain-1.0.tar.gz", &[]).await.bytes().await.unwrap(), content(1500));
+    assert_eq!(proxy.get("/simple/plain/plain-1.0.tar", &[]).await.bytes().await.unwrap(), content(1500));
     assert_eq!(proxy.get("/simple/demo/", &[]).await.status(), 504);
 
     let error = local.export(&export(&["demo", "other"])).await.unwrap_err();
@@ -473,7 +473,7 @@ async fn newer_pages_are_kept() {
     let current = version.clone();
     let index = Server::start(move |request| match &*request.path {
         "/simple/demo/" => {
-            let name = format!("demo-{}.0.tar.gz", current.load(Ordering::Relaxed));
+            let name = format!("demo-{}.0.tar", current.load(Ordering::Relaxed));
             let serial = current.load(Ordering::Relaxed).to_string();
             let page = format!("<a href=\"/f/{name}\">{name}</a>");
             respond(200, &[HTML, ("x-pypi-last-serial", &serial)], page)
@@ -485,7 +485,7 @@ async fn newer_pages_are_kept() {
         let mut setup = Setup::new(dir, std::slice::from_ref(&url));
         setup.always_revalidate();
         let proxy = setup.start().await;
-        assert_eq!(proxy.get(&format!("/simple/demo/demo-{version}.0.tar.gz"), &[]).await.status(), 200);
+        assert_eq!(proxy.get(&format!("/simple/demo/demo-{version}.0.tar"), &[]).await.status(), 200);
         proxy.stop().await;
     };
     fill(first.path(), "1").await;
@@ -502,7 +502,7 @@ async fn newer_pages_are_kept() {
     assert_eq!(local.import(&newer).await.unwrap().pages, 1);
     drop(local);
     let proxy = offline(first.path(), &[&url]).await;
-    assert_eq!(filenames(&proxy.json("/simple/demo/", &[("accept", JSON.1)]).await), ["demo-2.0.tar.gz"]);
+    assert_eq!(filenames(&proxy.json("/simple/demo/", &[("accept", JSON.1)]).await), ["demo-2.0.tar"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -10,7 +10,7 @@ use crate::support::program::{program, serve};
 
 const WHEEL: &str = "demo-1.0-py3-none-any.whl";
 const NATIVE: &str = "demo-1.0-cp313-cp313-win_amd64.whl";
-const SOURCE: &str = "demo-1.0.tar.gz";
+const SOURCE: &str = "demo-1.0.tar";
 
 fn index() -> Server {
     file_index([(WHEEL, content(1000)), (NATIVE, content(1001)), (SOURCE, content(1002))])
@@ -146,8 +146,8 @@ async fn warm_verifies_files_without_a_hash_on_the_page_and_retries() {
             respond(200, &[HTML], format!("<a href=/f/{WHEEL}>x</a><a href=/f/{SOURCE}>x</a>"))
         }
         // The first attempt fails.
-        path if path.ends_with(".gz") && request.nth < 3 => respond(503, &[], ""),
-        path if path.ends_with(".gz") => respond(200, &[], content(1002)),
+        path if path.ends_with(".tar") && request.nth < 3 => respond(503, &[], ""),
+        path if path.ends_with(".tar") => respond(200, &[], content(1002)),
         _ => respond(200, &[], content(999)),
     });
     let (url, dir) = (index.url("/simple/"), tempfile::tempdir().unwrap());

@@ -256,7 +256,8 @@ fn appended_fields_of_evolve_structs_are_compatible() {
     let expected = "[].number: renamed from id (same wire)\n[].name: removed from the end (compatible)\n";
     assert_eq!(comparison.to_string(), expected);
     let comparison = compare(&of::<AccountWithState>(), &of::<Account>());
-    assert_eq!(comparison.to_string(), "state: removed from the end (new readers read old messages)\n");
+    let expected = "name: is no longer required (new readers read old messages)\nstate: removed from the end (new readers read old messages)\n";
+    assert_eq!(comparison.to_string(), expected);
 
     // Messages with the default end before the field.
     let fields = vec![("id".to_owned(), of::<u32>()), ("name".to_owned(), of::<String>())];
