@@ -357,7 +357,7 @@ impl<'a> Fields<'a> {
         }
         let (old_required, new_required) = match self.end {
             End::Evolve { old_required, new_required } => {
-                // Of the fields that both have, those after the required ones can be absent.
+                // A message may end before the fields that are not required.
                 let common = self.all_old.len().min(self.all_new.len());
                 let (old, new) = (old_required.min(common), new_required.min(common));
                 if old < new {
