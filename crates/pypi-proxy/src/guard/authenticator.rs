@@ -224,15 +224,10 @@ impl<'v> Credentials<'v> {
         if value.len() > MAX_LEN {
             return None;
         }
-        let (scheme, rest) = value.split_once(' ')?;
-        let rest = rest.trim_matches(' ');
-        if scheme.eq_ignore_ascii_case("bearer") {
-            return Some(Self::Token(rest.as_bytes().into()));
+        if let Some(token) = parameter(value, "bearer") {
+            return Some(Self::Token(token.as_bytes().into()));
         }
-        if !scheme.eq_ignore_ascii_case("basic") {
-            return None;
-        }
-        let mut text = BASE64_STANDARD.decode(rest).ok()?;
+        let mut text = BASE64_STANDARD.decode(parameter(value, "basic")?).ok()?;
         let colon = text.iter().position(|byte| *byte == b':')?;
         if text[..colon] == *TOKEN_USER {
             text.drain(..=colon);
@@ -240,6 +235,12 @@ impl<'v> Credentials<'v> {
         }
         Some(Self::Password(Password { text, colon }))
     }
+}
+
+/// Returns what follows the scheme in a value of `Authorization`; `None` for another scheme.
+pub(crate) fn parameter<'v>(value: &'v str, scheme: &str) -> Option<&'v str> {
+    let (sent, rest) = value.split_once(' ')?;
+    sent.eq_ignore_ascii_case(scheme).then(|| rest.trim_matches(' '))
 }
 
 /// Returns whether the value contains supported credentials.

@@ -27,6 +27,7 @@ use std::time::{Duration, Instant};
 use ipnet::IpNet;
 use parking_lot::Mutex;
 
+pub(crate) use self::authenticator::parameter;
 use self::authenticator::{Authenticator, Credentials};
 pub(crate) use self::rate_limit::{ClientId, RateLimiter};
 use crate::Error;

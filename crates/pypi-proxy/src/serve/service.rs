@@ -24,7 +24,7 @@ use super::status::{self, View};
 use super::{Config, ResponseBody};
 use crate::audit::{self, Refusal};
 use crate::error::Kind;
-use crate::guard::{Area, Guard};
+use crate::guard::{self, Area, Guard};
 use crate::index_path::is_reserved;
 use crate::page_cache::{self, CacheStatus, CachedPage, PageCache};
 use crate::resource::Resource;
@@ -445,10 +445,10 @@ impl Proxy {
     ) -> Result<ProxyResponse, Error> {
         let token = &self.0.config.admin_token;
         let is_allowed = token.as_ref().map_or(scope == Scope::Admin, |token| {
-            let (scheme, sent) = fields.authorization.and_then(|it| it.split_once(' ')).unwrap_or_default();
-            let (sent, token) = (sent.trim_matches(' ').as_bytes(), token.as_bytes());
-            scheme.eq_ignore_ascii_case("bearer")
-                && aws_lc_rs::constant_time::verify_slices_are_equal(sent, token).is_ok()
+            let sent = fields.authorization.and_then(|value| guard::parameter(value, "bearer"));
+            sent.is_some_and(|sent| {
+                aws_lc_rs::constant_time::verify_slices_are_equal(sent.as_bytes(), token.as_bytes()).is_ok()
+            })
         });
         if !is_allowed {
             return Ok(self.reject(purge_rejection(token.is_some())));
