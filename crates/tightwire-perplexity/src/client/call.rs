@@ -20,7 +20,8 @@ use super::headers::{self, IDEMPOTENCY_KEY};
 use super::multipart::Form;
 use super::plan::{Body, Label, Options, Plan};
 use super::response;
-use super::response::Response;
+use super::response::{Response, ResponseHead};
+use super::span::CallSpan;
 use super::timeouts::Timeouts;
 use super::upload::UploadHook;
 use crate::error::{Error, Result, is_failure};
@@ -276,10 +277,7 @@ impl<T, C> Call<T, C> {
             if !is_failure(&body) {
                 return Ok(());
             }
-            let error = Error::unexpected(body, head.headers(), None);
-            let error = error.with_origin(head.origin()).redacted(client.key());
-            span.record_error(&error);
-            Err(error)
+            Err(failed(Error::unexpected(body, head.headers(), None), &head, &client, &span))
         })
     }
 }
@@ -355,9 +353,14 @@ fn decode_and<T: DeserializeOwned + 'static, U>(
         }
         Err(error) => Error::unexpected(body, head.headers(), Some(error)),
     };
+    Err(failed(error, &head, &client, &span))
+}
+
+/// Completes the error of a response, and records it.
+fn failed(error: Error, head: &ResponseHead, client: &Client, span: &CallSpan) -> Error {
     let error = error.with_origin(head.origin()).redacted(client.key());
     span.record_error(&error);
-    Err(error)
+    error
 }
 
 impl<T: 'static> IntoFuture for Call<T> {

@@ -152,9 +152,7 @@ impl Accumulator {
         let output = &mut response.output;
         for (index, item) in items {
             match item {
-                OutputItem::Message(message) => {
-                    add_message(output, index, 0, message, String::new());
-                }
+                OutputItem::Message(message) => add_message(output, (index, 0), message, String::new()),
                 OutputItem::FunctionCall(call) => {
                     let is_same = |item: &OutputItem| match item {
                         OutputItem::FunctionCall(it) => it.call_id == call.call_id && it.name == call.name,
@@ -169,15 +167,12 @@ impl Accumulator {
                 _ => {}
             }
         }
-        let (mut message_index, mut so_far) = (0, String::new());
-        for ((index, part), text) in texts {
-            if std::mem::replace(&mut message_index, index) != index {
-                so_far.clear();
-            }
-            let message =
-                OutputMessage { id: text.item_id, role: Role::Assistant, ..OutputMessage::default() };
-            let content = vec![OutputContent::Text(OutputText { text: text.text, ..OutputText::default() })];
-            so_far = add_message(output, index, part, OutputMessage { content, ..message }, so_far);
+        for (&place, text) in &texts {
+            let content =
+                vec![OutputContent::Text(OutputText { text: text.text.clone(), ..OutputText::default() })];
+            let (id, role) = (text.item_id.clone(), Role::Assistant);
+            let message = OutputMessage { id, role, content, ..OutputMessage::default() };
+            add_message(output, place, message, text_before(&texts, place));
         }
         response
     }
@@ -225,12 +220,7 @@ impl Accumulator {
 /// Returns the items with their texts. Texts without a message at their index become one, also beside another item.
 fn merged(items: BTreeMap<u32, OutputItem>, texts: &BTreeMap<(u32, u32), Text>) -> Vec<OutputItem> {
     let mut items: BTreeMap<_, _> = items.into_iter().map(|(index, item)| ((index, false), item)).collect();
-    let (mut message_index, mut so_far) = (0, String::new());
     for (&(output_index, content_index), text) in texts {
-        if std::mem::replace(&mut message_index, output_index) != output_index {
-            so_far.clear();
-        }
-        so_far.push_str(&text.text);
         let message = || OutputMessage {
             id: text.item_id.clone(),
             role: Role::Assistant,
@@ -241,22 +231,27 @@ fn merged(items: BTreeMap<u32, OutputItem>, texts: &BTreeMap<(u32, u32), Text>) 
             items.get(&(output_index, false)).is_some_and(|item| !matches!(item, OutputItem::Message(_)));
         let item = items.entry((output_index, is_other)).or_insert_with(|| OutputItem::Message(message()));
         if let OutputItem::Message(message) = item {
+            let so_far = text_before(texts, (output_index, content_index)) + &text.text;
             set_text(message, content_index, &text.text, &so_far);
         }
     }
     items.into_values().collect()
 }
 
+/// Returns the text of the parts of a message before this one.
+fn text_before(texts: &BTreeMap<(u32, u32), Text>, (index, part): (u32, u32)) -> String {
+    texts.range((index, 0)..(index, part)).map(|(_, text)| &*text.text).collect()
+}
+
 /// Adds the texts of a message that was received, from this part on, to that of the last response, in which a part or an
 /// end may be missing: the one with its identifier, at its index if one of them has none, or with the same beginning.
-/// Without any, the whole message is added. `so_far` is the text of the parts before; returns it with the added texts.
+/// Without any, the whole message is added. `so_far` is the text of the parts before.
 fn add_message(
     output: &mut Vec<OutputItem>,
-    index: u32,
-    first_part: u32,
+    (index, first_part): (u32, u32),
     received: OutputMessage,
     mut so_far: String,
-) -> String {
+) {
     let first = received.texts().next().unwrap_or_default();
     let position = |is_same: &dyn Fn(&OutputMessage) -> bool| {
         output.iter().position(|item| matches!(item, OutputItem::Message(it) if is_same(it)))
@@ -274,14 +269,12 @@ fn add_message(
             so_far.push_str(text);
             set_text(message, part, text, &so_far);
         }
-        return so_far;
+        return;
     }
     let is_known = |text: &str| output.iter().flat_map(OutputItem::texts).any(|known| known.contains(text));
-    so_far.extend(received.texts());
     if !received.texts().all(is_known) {
         output.push(OutputItem::Message(received));
     }
-    so_far
 }
 
 /// Completes the text of a content part, unless the message has it in other parts: `so_far` is the text up to its end. A
