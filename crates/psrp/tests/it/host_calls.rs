@@ -320,3 +320,18 @@ fn cell_dimensions_must_match() {
         assert!(HostResult::from_value(HostMethod::GetBufferContents, &value).unwrap_err().is_mismatch());
     }
 }
+
+#[test]
+fn the_numbers_have_no_gap() {
+    let numbers: Vec<i32> = HostMethod::ALL.iter().map(|method| method.number()).collect();
+    assert_eq!(numbers, (1..=56).collect::<Vec<_>>());
+}
+
+#[test]
+fn these_methods_return_nothing() {
+    let void: Vec<i32> =
+        HostMethod::ALL.iter().filter(|method| method.is_void()).map(|method| method.number()).collect();
+    let expected = [6..=10, 13..=22, 28..=28, 30..=30, 32..=32, 34..=34, 36..=36, 38..=38, 40..=40, 42..=42];
+    let expected = expected.into_iter().chain([47..=49, 51..=53]).flatten().collect::<Vec<_>>();
+    assert_eq!(void, expected);
+}

@@ -75,6 +75,7 @@ mod session_network;
 mod session_secrets;
 mod session_states;
 mod ssh;
+mod terminal;
 mod vector_files;
 mod wsman;
 mod wsman_service;
