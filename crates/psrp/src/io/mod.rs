@@ -114,7 +114,9 @@ mod hosts;
 mod lines;
 mod peer_text;
 pub mod serve;
+// A unit test, because it counts queued bytes and repeats identifiers.
 #[cfg(test)]
+#[path = "../../tests/simulation/session.rs"]
 mod simulation;
 mod task;
 mod transport;
