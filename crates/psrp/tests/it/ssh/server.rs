@@ -31,6 +31,8 @@ pub(crate) struct AuthPolicy {
     pub(crate) both: bool,
     /// Whether it repeats the prompts regardless of the answers.
     pub(crate) asks_on: bool,
+    /// Local port that all forwarded connections lead to, instead of their target.
+    pub(crate) forwards_to: Option<u16>,
     /// Attempts until the server ends the connection, ten by default.
     pub(crate) tries: Option<usize>,
 }
@@ -210,8 +212,9 @@ impl Handler for Connection {
         reply: ChannelOpenHandle,
         _: &mut Session,
     ) -> Result<(), russh::Error> {
+        let target = self.demands.forwards_to.map_or((host, port as u16), |port| ("127.0.0.1", port));
         // Dropping the handle refuses the channel.
-        let Ok(mut target) = TcpStream::connect((host, port as u16)).await else { return Ok(()) };
+        let Ok(mut target) = TcpStream::connect(target).await else { return Ok(()) };
         reply.accept().await;
         tokio::spawn(async move {
             let _ = tokio::io::copy_bidirectional(&mut channel.into_stream(), &mut target).await;

@@ -83,7 +83,6 @@ fn configured(destination: &str, file: Option<&Path>, depth: usize) -> Result<Ss
 }
 
 /// `[USER@]HOST[:PORT]`.
-#[derive(Debug, PartialEq, Eq)]
 struct Destination<'a> {
     user: Option<&'a str>,
     host: &'a str,
@@ -122,7 +121,7 @@ impl<'a> Destination<'a> {
 }
 
 /// Settings of one host. The first value in the files wins.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct HostSettings {
     host_name: Option<String>,
     port: Option<u16>,
@@ -247,95 +246,4 @@ fn home() -> PathBuf {
 /// Replaces `~/` at the start of a path.
 fn below_home(path: &str) -> PathBuf {
     path.strip_prefix("~/").map_or_else(|| path.into(), |rest| home().join(rest))
-}
-
-#[cfg(test)]
-mod tests {
-    use uuid::Uuid;
-
-    use super::*;
-
-    /// A directory that is removed on drop.
-    struct Directory(PathBuf);
-
-    impl Drop for Directory {
-        fn drop(&mut self) {
-            let _ = fs::remove_dir_all(&self.0);
-        }
-    }
-
-    fn file(text: &str) -> (Directory, PathBuf) {
-        let directory = Directory(env::temp_dir().join(format!("psrp-config-{}", Uuid::new_v4())));
-        fs::create_dir(&directory.0).unwrap();
-        let file = directory.0.join("config");
-        fs::write(&file, text).unwrap();
-        (directory, file)
-    }
-
-    #[test]
-    fn destinations_are_parsed() {
-        for (text, user, host, port) in [
-            ("server", None, "server", None),
-            ("ada@server", Some("ada"), "server", None),
-            ("ada@corp@server:2222", Some("ada@corp"), "server", Some(2222)),
-            ("::1", None, "::1", None),
-            ("ada@[::1]:22", Some("ada"), "::1", Some(22)),
-            ("[::1]", None, "::1", None),
-        ] {
-            assert_eq!(Destination::parse(text).unwrap(), Destination { user, host, port }, "{text}");
-        }
-        for text in ["", "@server", "ada@", "server:ssh", "server:70000", "[::1", "[::1]22"] {
-            assert!(Destination::parse(text).unwrap_err().is_invalid_text(), "{text}");
-        }
-    }
-
-    #[test]
-    fn the_first_value_of_a_matching_block_wins() {
-        let (directory, file) = file(
-            "# comment\n\
-             Host web* !web9\n  HostName = \"%h.example.org\"\n  user ada # comment\n  IdentityFile /keys/%h-%r-100%%\n\
-             Match originalhost web1,db\n  Port 2222\n\
-             Match exec \"true\"\n  Port 3333\n\
-             Match host *.example.org\n  Include more/*.conf\n\
-             Host *\n\tUser root\n\tPort 22\n\tIdentityFile none\n\tUnknownKeyword yes\n",
-        );
-        fs::create_dir(directory.0.join("more")).unwrap();
-        fs::write(directory.0.join("more/a.conf"), "IdentityFile /keys/more\nUser late\n").unwrap();
-        fs::write(directory.0.join("more/b.txt"), "Port nothing\n").unwrap();
-        let ssh = |destination| Ssh::from_config(destination, Some(&file)).unwrap();
-        let web1 = ssh("web1");
-        assert_eq!((&*web1.host, web1.port, web1.user.as_deref()), ("web1.example.org", 2222, Some("ada")));
-        let keys: [PathBuf; 2] = ["/keys/web1.example.org-ada-100%".into(), "/keys/more".into()];
-        assert_eq!(web1.key_files.as_deref(), Some(&keys[..]));
-        let web9 = ssh("bob@web9:23");
-        assert_eq!((&*web9.host, web9.port, web9.user.as_deref()), ("web9", 23, Some("bob")));
-        assert!(web9.key_files.is_none() && web9.jump.is_none());
-    }
-
-    #[test]
-    fn jump_hosts_have_settings_of_their_own() {
-        let (_directory, file) = file(
-            "Host inner\n ProxyJump eve@front:2200,middle\nHost middle\n HostName 10.0.0.1\n\
-             Host loop1\n ProxyJump loop2\nHost loop2\n ProxyJump loop1\nHost *\n ProxyJump gate\n User ada\n",
-        );
-        let inner = Ssh::from_config("inner", Some(&file)).unwrap();
-        let middle = inner.jump.as_deref().unwrap();
-        let front = middle.jump.as_deref().unwrap();
-        let gate = front.jump.as_deref().unwrap();
-        assert_eq!((&*middle.host, middle.user.as_deref()), ("10.0.0.1", Some("ada")));
-        assert_eq!((&*front.host, front.port, front.user.as_deref()), ("front", 2200, Some("eve")));
-        assert_eq!((&*gate.host, gate.jump.is_none()), ("gate", true));
-        assert!(Ssh::from_config("loop1", Some(&file)).unwrap_err().is_invalid_text());
-    }
-
-    #[test]
-    fn faults_name_file_and_line() {
-        for text in ["Host a\nPort x\n", "\nUser\n", "\nIdentityFile \"open\n", "\nInclude config\n"] {
-            let (_directory, file) = file(text);
-            let error = Ssh::from_config("a", Some(&file)).unwrap_err();
-            assert!(error.is_invalid_text() && error.to_string().ends_with("config:2"), "{error}");
-        }
-        let missing = Ssh::from_config("a", Some(Path::new("/no/such/file"))).unwrap_err();
-        assert!(missing.is_io(), "{missing}");
-    }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use russh::keys::{Algorithm, HashAlg, PublicKeyOrCertificate};
 
-use super::known_hosts::{KnownHosts, append};
+use super::known_hosts::KnownHosts;
 use super::prompt::{PromptHandler, SshQuestion};
 use crate::Error;
 use crate::error::Kind;
@@ -82,9 +82,8 @@ impl HostKeyVerifier {
                 if self.policy == HostKeyPolicy::AcceptNew
                     || self.asks_to_trust(key.algorithm().as_str(), &fingerprint).await? =>
             {
-                let (path, line) = self.hosts.new_line(key.algorithm().as_str(), &blob)?;
-                let at = blocking(move || append(&path, &line)).await??;
-                self.hosts.add(key.algorithm().as_str(), blob, at);
+                let (hosts, algorithm) = (self.hosts.clone(), key.algorithm());
+                self.hosts = blocking(move || hosts.add(algorithm.as_str(), &blob)).await??;
                 return Ok(());
             }
             Ok(false) => {
