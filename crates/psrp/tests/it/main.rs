@@ -78,4 +78,5 @@ mod ssh;
 mod terminal;
 mod vector_files;
 mod wsman;
+mod wsman_documents;
 mod wsman_service;

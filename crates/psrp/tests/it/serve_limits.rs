@@ -4,6 +4,7 @@
 
 use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use psrp::client::{self, ClientPool, Event};
@@ -296,4 +297,59 @@ async fn a_closing_client_that_does_not_read_times_out() {
     assert_eq!(raw.ended.await.unwrap().unwrap(), SessionEnd::Closed);
     assert!(start.elapsed() >= Duration::from_secs(5), "the default of the time to close");
     assert_eq!(TestHandler::count(&raw.handler.running), 0);
+}
+
+/// A transport that accepts packets only after it has returned the client's first one, and then ends.
+struct LateWriter {
+    client: ClientPool,
+    receives: usize,
+    readies: usize,
+}
+
+impl Transport for LateWriter {
+    fn poll_receive(
+        &mut self,
+        cx: &mut Context<'_>,
+        take: &mut dyn FnMut(Packet<'_>) -> Result<(), Error>,
+    ) -> Poll<Option<Result<(), Error>>> {
+        self.receives += 1;
+        match self.receives {
+            1 => {
+                cx.waker().wake_by_ref();
+                Poll::Pending
+            }
+            2 => {
+                let mut buffer = Vec::new();
+                Poll::Ready(Some(take(self.client.poll_transmit(32 * 1024, &mut buffer).unwrap())))
+            }
+            _ => Poll::Ready(None),
+        }
+    }
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        self.readies += 1;
+        if self.readies > 2 { Poll::Ready(Ok(())) } else { Poll::Pending }
+    }
+
+    fn send(&mut self, _: Packet<'_>) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn poll_flush(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_close(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn receiving_continues_once_packets_are_sent() {
+    let mut client = ClientPool::new(client::Config::new());
+    client.open().unwrap();
+    let transport = LateWriter { client, receives: 0, readies: 0 };
+    let options = Options { max_unsent_bytes: 100, ..Options::default() };
+    let ended = timeout(WHILE, serve(transport, TestHandler::default(), options)).await;
+    assert_eq!(ended.unwrap().unwrap(), SessionEnd::Disconnected);
 }

@@ -28,11 +28,11 @@ use crate::service::{Reply, Request, SHORT, Shell, TIMED_OUT, between, serve};
 #[cfg(feature = "crypto")]
 use crate::session::with_key;
 
-fn credentials() -> WsmanCredentials {
+pub(crate) fn credentials() -> WsmanCredentials {
     WsmanCredentials::basic("user", "secret")
 }
 
-fn wsman(address: SocketAddr) -> Wsman {
+pub(crate) fn wsman(address: SocketAddr) -> Wsman {
     Wsman::http(address.ip().to_string(), credentials())
         .port(address.port())
         .danger_allow_basic_without_tls()

@@ -109,6 +109,7 @@ async fn read(stream: &mut (impl AsyncRead + Unpin), input: &mut Vec<u8>) -> Opt
                 .map_or(0, |rest| rest.split("\r\n").next().unwrap().parse().unwrap());
             if input.len() >= end + 4 + length {
                 let envelope = String::from_utf8(input[end + 4..end + 4 + length].to_vec()).unwrap();
+                check_syntax(&envelope);
                 input.drain(..end + 4 + length);
                 let action =
                     between(&envelope, "<a:Action s:mustUnderstand=\"true\">", "<").unwrap_or_default();
@@ -121,6 +122,13 @@ async fn read(stream: &mut (impl AsyncRead + Unpin), input: &mut Vec<u8>) -> Opt
             return None;
         }
     }
+}
+
+/// Panics if a document is not well-formed.
+fn check_syntax(document: &str) {
+    let mut reader = quick_xml::Reader::from_str(document);
+    reader.config_mut().check_end_names = true;
+    while reader.read_event().unwrap() != quick_xml::events::Event::Eof {}
 }
 
 /// Returns the text between two texts.
@@ -188,6 +196,15 @@ impl Shell {
                 let start = "<creationXml xmlns=\"http://schemas.microsoft.com/powershell\">";
                 inner.take(Packet::Data { target: None, priority: Priority::Default, data: &data(start) });
                 Reply::Body("<r:Shell/>".into())
+            }
+            "Connect" => {
+                inner.pool.as_mut().unwrap().disconnect().unwrap();
+                let start = "<connectXml xmlns=\"http://schemas.microsoft.com/powershell\">";
+                inner.take(Packet::Data { target: None, priority: Priority::Default, data: &data(start) });
+                let data = STANDARD.encode(inner.output.remove(&None).unwrap_or_default());
+                Reply::Body(format!(
+                    "<r:ConnectResponse><p:connectResponseXml xmlns:p='p'>{data}</p:connectResponseXml></r:ConnectResponse>"
+                ))
             }
             "Command" => {
                 inner.take(Packet::Command(target));
