@@ -2,6 +2,7 @@
 
 use super::{ClientPool, Event, PipelineEvent};
 use crate::error::{Error, Kind};
+use crate::link::Quota;
 use crate::message::{
     ConnectRunspacePool, Payload, PipelineState, PipelineStateInfo, RunspacePoolState, RunspacePoolStateInfo,
 };
@@ -28,8 +29,8 @@ impl ClientPool {
         }
         let init = Payload::InitRunspacePool(Box::new(self.core.init.clone()));
         let capability = Payload::SessionCapability(self.core.capability.clone());
-        self.core.send_protocol_payload(None, &capability)?;
-        if let Err(error) = self.core.send_application_payload(None, &init) {
+        self.core.send_payload(Quota::Protocol, &capability)?;
+        if let Err(error) = self.core.send_payload(Quota::Application, &init) {
             self.core.remove_all();
             return Err(error);
         }
@@ -45,9 +46,9 @@ impl ClientPool {
     /// Fails unless the pool is not opened yet or disconnected ([`Error::is_state`]).
     pub fn connect(&mut self) -> Result<(), Error> {
         self.core.require("connect", &[RunspacePoolState::BeforeOpen, RunspacePoolState::Disconnected])?;
-        self.core.send_protocol_payload(None, &Payload::SessionCapability(self.core.capability.clone()))?;
+        self.core.send_payload(Quota::Protocol, &Payload::SessionCapability(self.core.capability.clone()))?;
         self.core
-            .send_protocol_payload(None, &Payload::ConnectRunspacePool(ConnectRunspacePool::default()))?;
+            .send_payload(Quota::Protocol, &Payload::ConnectRunspacePool(ConnectRunspacePool::default()))?;
         self.core.prepare_reconnect();
         self.core.outbox.set_all_paused(false);
         // The server drops the requests of a previous client, because their identifiers are unique per client only.

@@ -5,7 +5,7 @@ use uuid::Uuid;
 use super::ClientPool;
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
-use crate::link::{Quota, Received, invalid_state};
+use crate::link::{OutgoingMessage, Quota, Received, invalid_state};
 use crate::message::{
     CreatePipeline, GetCommandMetadata, MessageType, Payload, PipelineState, PipelineStateInfo, PowerShell,
 };
@@ -154,8 +154,9 @@ impl ClientPipeline<'_> {
     }
 
     fn send(&mut self, message_type: MessageType, value: Option<Value>) -> Result<(), Error> {
-        let target = Some(self.id);
-        self.pool.core.send_or_defer(Quota::Application, target, Priority::Default, message_type, value)
+        let message =
+            OutgoingMessage { target: Some(self.id), priority: Priority::Default, message_type, value };
+        self.pool.core.send_or_defer(Quota::Application, message)
     }
 
     fn require(&self, action: &str, states: &[PipelineState]) -> Result<(), Error> {

@@ -11,7 +11,7 @@ use crate::error::{Error, Kind};
 use crate::fragment::Priority;
 use crate::guid;
 use crate::host::{HostCall, HostOutcome, HostResponse};
-use crate::link::{Core, DeferredMessage, EventQueue, PoolRequest, Quota};
+use crate::link::{Core, EventQueue, OutgoingMessage, PoolRequest, Quota};
 use crate::message::{
     ApplicationPrivateData, Availability, Destination, Payload, PipelineState, RunspaceLimits,
     RunspacePoolState, RunspacePoolStateInfo, SessionCapability, UserEvent,
@@ -89,7 +89,7 @@ pub struct ClientPool {
     pub(super) core: Core,
     pub(super) private_data: Option<ApplicationPrivateData>,
     pub(super) pipelines: HashMap<Uuid, PipelineEntry>,
-    pub(super) events: EventQueue<Event>,
+    pub(crate) events: EventQueue<Event>,
     /// Whether a key was needed before the pool was open.
     pub(super) is_key_exchange_pending: bool,
 }
@@ -230,12 +230,6 @@ impl ClientPool {
         self.events.pop_with_size().map(|(event, _)| event)
     }
 
-    /// Returns the next event and the bytes it counts towards `max_event_bytes`.
-    #[cfg(feature = "tokio")]
-    pub(crate) fn poll_sized_event(&mut self) -> Option<(Event, usize)> {
-        self.events.pop_with_size()
-    }
-
     /// Returns whether the server has acknowledged the message that creates the pipeline.
     #[cfg(feature = "tokio")]
     pub(crate) fn is_acknowledged(&self, id: Uuid) -> bool {
@@ -258,9 +252,7 @@ impl ClientPool {
         }
         Some(packet)
     }
-}
 
-impl ClientPool {
     /// Sets the minimum number of runspaces. Before opening it takes effect immediately, otherwise when the server
     /// accepts. Returns the identifier of the request, `None` if none was sent.
     ///
@@ -338,7 +330,7 @@ impl ClientPool {
             return Err(Error::with(Kind::Limit, "number of pending requests"));
         }
         let call_id = self.core.next_call_id;
-        self.core.send_application_payload(None, &request.payload(call_id))?;
+        self.core.send_payload(Quota::Application, &request.payload(call_id))?;
         self.core.next_call_id += 1;
         self.core.requests.insert(call_id, request);
         Ok(call_id)
@@ -360,14 +352,8 @@ impl ClientPool {
             None => Payload::RunspacePoolHostResponse(response),
             Some(_) => Payload::PipelineHostResponse(response),
         };
-        let (message_type, value) = (payload.message_type(), payload.to_value());
-        self.core.send_or_defer(
-            Quota::Application,
-            pipeline,
-            Priority::PromptResponse,
-            message_type,
-            value,
-        )?;
+        let message = OutgoingMessage::new(pipeline, Priority::PromptResponse, &payload);
+        self.core.send_or_defer(Quota::Application, message)?;
         self.core.host_calls.remove(pipeline, call_id);
         Ok(())
     }
@@ -377,7 +363,7 @@ impl ClientPool {
         while let Some((deferred, error)) = self.core.send_deferred() {
             let record = ErrorRecord::new(error.to_string(), ErrorCategory::WriteError);
             match (deferred.priority, deferred.target) {
-                (Priority::PromptResponse, _) => self.respond_with_error(&deferred, record),
+                (Priority::PromptResponse, _) => self.respond_with_error(deferred, record),
                 (_, Some(id)) => self.fail_pipeline(id, record),
                 // The pool defers no other messages.
                 (_, None) => {}
@@ -387,22 +373,17 @@ impl ClientPool {
 
     /// Responds to a host call with an error if the actual response cannot be written, so that the server does not
     /// wait.
-    fn respond_with_error(&mut self, deferred: &DeferredMessage, record: ErrorRecord) {
+    fn respond_with_error(&mut self, deferred: OutgoingMessage, record: ErrorRecord) {
         let Some(answer) = deferred.value.as_ref().and_then(|value| HostResponse::from_value(value).ok())
         else {
             return;
         };
         let reason = Box::new(record);
         let response = HostResponse { outcome: HostOutcome::Error(reason.clone()), ..answer };
-        let (call_id, value) = (response.call_id, response.to_value());
+        let (call_id, pipeline) = (response.call_id, deferred.target);
         // This record can always be written. Room was reserved for the deferred response.
-        let _ = self.core.send(
-            Quota::Reserved,
-            deferred.target,
-            deferred.priority,
-            deferred.message_type,
-            Some(&value),
-        );
-        self.events.push(Event::ResponseFailed { pipeline: deferred.target, call_id, reason }, 0);
+        let message = OutgoingMessage { value: Some(response.to_value()), ..deferred };
+        let _ = self.core.send(Quota::Reserved, &message);
+        self.events.push(Event::ResponseFailed { pipeline, call_id, reason }, 0);
     }
 }

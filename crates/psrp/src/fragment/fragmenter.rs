@@ -1,7 +1,6 @@
 //! Fragments and their headers, and the splitting of messages into them.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use crate::error::{Error, Kind};
 
@@ -235,15 +234,9 @@ impl<'a> Fragment<'a> {
     }
 }
 
-/// Shows the length of the blob, which may contain secrets.
-impl fmt::Debug for Fragment<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Fragment")
-            .field("object_id", &self.object_id)
-            .field("fragment_id", &self.fragment_id)
-            .field("start", &self.start)
-            .field("end", &self.end)
-            .field("len", &self.blob.len())
-            .finish()
-    }
+impl_debug! {
+    /// Shows the length of the blob, which may contain secrets.
+    Fragment<'_> |this|
+        object_id = this.object_id, fragment_id = this.fragment_id, start = this.start, end = this.end,
+        len = this.blob.len()
 }

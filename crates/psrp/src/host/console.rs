@@ -9,39 +9,24 @@ use crate::value::{Object, TypeNames, Value};
 open_enum! {
     /// A colour of the console (`System.ConsoleColor`, MS-PSRP 2.2.3.3).
     #[derive(Default)]
+    #[allow(missing_docs, reason = "the names of the colours say it")]
     pub enum ConsoleColor {
-        /// Black.
         #[default]
         Black = 0,
-        /// Dark blue.
         DarkBlue = 1,
-        /// Dark green.
         DarkGreen = 2,
-        /// Dark cyan.
         DarkCyan = 3,
-        /// Dark red.
         DarkRed = 4,
-        /// Dark magenta.
         DarkMagenta = 5,
-        /// Dark yellow.
         DarkYellow = 6,
-        /// Light gray.
         Gray = 7,
-        /// Dark gray.
         DarkGray = 8,
-        /// Blue.
         Blue = 9,
-        /// Green.
         Green = 10,
-        /// Cyan.
         Cyan = 11,
-        /// Red.
         Red = 12,
-        /// Magenta.
         Magenta = 13,
-        /// Yellow.
         Yellow = 14,
-        /// White.
         White = 15,
     }
 }

@@ -37,29 +37,3 @@ impl StderrTail {
         (!text.is_empty()).then_some(text)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn stderr_tail_contains_the_last_bytes() {
-        let mut tail = StderrTail::default();
-        assert_eq!(tail.text(), None);
-        tail.push(b"first ");
-        tail.push(b"\x1b[2J\xff\n");
-        assert_eq!(tail.text().unwrap(), "first \\u{1b}[2J\u{fffd}".into());
-        let long: String = (0..1000).map(|number| format!("{number:04}")).collect();
-        for size in [1, 7, 4000] {
-            let mut tail = StderrTail::default();
-            long.as_bytes().chunks(size).for_each(|chunk| tail.push(chunk));
-            assert_eq!(*tail.text().unwrap(), long[long.len() - StderrTail::MAX..]);
-        }
-    }
-
-    #[test]
-    fn long_text_is_truncated_at_a_character_boundary() {
-        let text = peer_text(&"\u{e9}".repeat(5000));
-        assert_eq!(*text, format!("{} ...", "\u{e9}".repeat(2048)));
-    }
-}

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use super::key::Key;
-use super::lane::{DeferredMessage, Inbox, PlaceholderCipher};
+use super::lane::{Inbox, OutgoingMessage, PlaceholderCipher};
 use super::limits::SessionLimits;
 use super::outbox::{Outbox, Quota};
 use super::pending::{HostCalls, PoolRequest, Received};
@@ -15,8 +15,7 @@ use crate::clixml::{Limits, ReadOptions, WriteOptions, Writer};
 use crate::error::Error;
 use crate::fragment::{Assembler, Fragmenter, Priority};
 use crate::message::{
-    Destination, InitRunspacePool, Message, MessageHeader, MessageType, Payload, RunspacePoolState,
-    SessionCapability,
+    Destination, InitRunspacePool, Message, MessageHeader, Payload, RunspacePoolState, SessionCapability,
 };
 use crate::record::{ErrorCategory, ErrorRecord};
 use crate::value::{Value, Version};
@@ -156,21 +155,14 @@ impl Core {
 
     /// Queues a message, or defers it and starts the key exchange if it needs a key that is not available. The pool must
     /// be open; at the server, with or without a client.
-    pub(crate) fn send_or_defer(
-        &mut self,
-        quota: Quota,
-        target: Option<Uuid>,
-        priority: Priority,
-        message_type: MessageType,
-        value: Option<Value>,
-    ) -> Result<(), Error> {
-        if self.outbox.has_deferred(target, priority) {
-            return self.defer(quota, target, priority, message_type, value);
+    pub(crate) fn send_or_defer(&mut self, quota: Quota, message: OutgoingMessage) -> Result<(), Error> {
+        if self.outbox.has_deferred(message.target, message.priority) {
+            return self.defer(quota, message);
         }
-        match self.send(quota, target, priority, message_type, value.as_ref()) {
+        match self.send(quota, &message) {
             Err(error) if error.is_no_key() && cfg!(feature = "crypto") => {
                 self.request_key()?;
-                self.defer(quota, target, priority, message_type, value)
+                self.defer(quota, message)
             }
             result => result,
         }
@@ -178,14 +170,8 @@ impl Core {
 
     /// Queues a message. Fails with [`Error::is_no_key`] if it contains a secure string and there is no key yet, and
     /// with [`Error::is_limit`] if the queue is full. Nothing is queued then.
-    pub(crate) fn send(
-        &mut self,
-        quota: Quota,
-        target: Option<Uuid>,
-        priority: Priority,
-        message_type: MessageType,
-        value: Option<&Value>,
-    ) -> Result<(), Error> {
+    pub(crate) fn send(&mut self, quota: Quota, message: &OutgoingMessage) -> Result<(), Error> {
+        let OutgoingMessage { target, priority, message_type, ref value } = *message;
         let data = match value {
             Some(value) => self.writer.write(value)?,
             None => &[],
@@ -205,53 +191,29 @@ impl Core {
         Ok(())
     }
 
-    /// Queues a message of the application with default priority.
-    pub(crate) fn send_application_payload(
-        &mut self,
-        target: Option<Uuid>,
-        payload: &Payload,
-    ) -> Result<(), Error> {
-        let value = payload.to_value();
-        self.send(Quota::Application, target, Priority::Default, payload.message_type(), value.as_ref())
-    }
-
-    /// Queues a message required by the protocol itself.
-    pub(crate) fn send_protocol_payload(
-        &mut self,
-        target: Option<Uuid>,
-        payload: &Payload,
-    ) -> Result<(), Error> {
-        let value = payload.to_value();
-        self.send(Quota::Protocol, target, Priority::Default, payload.message_type(), value.as_ref())
+    /// Queues a message of the pool with default priority.
+    pub(crate) fn send_payload(&mut self, quota: Quota, payload: &Payload) -> Result<(), Error> {
+        self.send(quota, &OutgoingMessage::new(None, Priority::Default, payload))
     }
 
     /// Defers a message until the key is available. Fails now for nearly everything that would fail when it is written.
-    pub(crate) fn defer(
-        &mut self,
-        quota: Quota,
-        target: Option<Uuid>,
-        priority: Priority,
-        message_type: MessageType,
-        value: Option<Value>,
-    ) -> Result<(), Error> {
+    fn defer(&mut self, quota: Quota, message: OutgoingMessage) -> Result<(), Error> {
         let mut len = MessageHeader::LEN;
-        if let Some(value) = &value {
+        if let Some(value) = &message.value {
             let mut writer = Writer::with_options(WriteOptions::new().cipher(Arc::new(PlaceholderCipher)));
             len += writer.write(value)?.len();
         }
         self.outbox.admit(len, quota)?;
-        self.outbox.push_deferred(DeferredMessage { target, priority, message_type, value }, len);
+        self.outbox.push_deferred(message, len);
         Ok(())
     }
 
     /// Queues the deferred messages. Returns a message that cannot be written after all; call again until `None`.
-    pub(crate) fn send_deferred(&mut self) -> Option<(DeferredMessage, Error)> {
-        while let Some(deferred) = self.outbox.pop_deferred() {
-            let DeferredMessage { target, priority, message_type, ref value } = deferred;
-            let result = self.send(Quota::Reserved, target, priority, message_type, value.as_ref());
-            if let Err(error) = result {
-                self.outbox.update(target);
-                return Some((deferred, error));
+    pub(crate) fn send_deferred(&mut self) -> Option<(OutgoingMessage, Error)> {
+        while let Some(message) = self.outbox.pop_deferred() {
+            if let Err(error) = self.send(Quota::Reserved, &message) {
+                self.outbox.update(message.target);
+                return Some((message, error));
             }
         }
         None
@@ -278,35 +240,25 @@ impl Core {
 
     /// Returns the error of a connection that has ended.
     pub(crate) fn end_record(&self) -> ErrorRecord {
-        let text = match self.inbox.is_pending() {
-            true => "the connection has ended within a message",
-            false => "the connection has ended",
-        };
-        ErrorRecord::new(text, ErrorCategory::ConnectionError)
+        let place = if self.inbox.is_pending() { " within a message" } else { "" };
+        ErrorRecord::new(format!("the connection has ended{place}"), ErrorCategory::ConnectionError)
     }
 
     /// Returns the next complete message of received bytes, `None` if the rest is part of a message. The inner value is
-    /// `None` for a message of another pool.
+    /// `None` for a message of another pool. Fails if the message is addressed to its sender.
     fn next_message<'m, 'i: 'm>(
         &self,
         assembler: &'m mut Assembler,
         bytes: &mut &'i [u8],
     ) -> Result<Option<Option<Message<'m>>>, Error> {
-        match assembler.next(bytes)? {
-            Some(message) => self.accept(message).map(Some),
-            None => Ok(None),
-        }
-    }
-
-    /// Decodes a message header and checks the destination. Returns `None` if the message belongs to another pool.
-    fn accept<'m>(&self, message: &'m [u8]) -> Result<Option<Message<'m>>, Error> {
+        let Some(message) = assembler.next(bytes)? else { return Ok(None) };
         let message = Message::decode(message)?;
         if message.header.destination == self.recipient {
             return Err(protocol_violation("a message addressed to its sender"));
         }
         let id = message.header.pool_id;
         let is_other = !id.is_nil() && !self.pool_id.is_nil() && id != self.pool_id;
-        Ok((!is_other).then_some(message))
+        Ok(Some((!is_other).then_some(message)))
     }
 
     /// Decodes a message and decrypts its secure strings. If the key is missing, the strings and all their clones are

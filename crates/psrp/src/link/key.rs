@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::core::Core;
+use super::outbox::Quota;
 use super::protocol_violation;
 use crate::clixml::{WriteOptions, Writer};
 use crate::crypto::{Cipher, ClearText};
@@ -155,7 +156,7 @@ impl Core {
         if self.recipient == Destination::Server {
             return self.send_public_key();
         }
-        self.send_protocol_payload(None, &Payload::PublicKeyRequest)?;
+        self.send_payload(Quota::Protocol, &Payload::PublicKeyRequest)?;
         self.key.is_requested = true;
         Ok(())
     }
@@ -169,7 +170,7 @@ impl Core {
         };
         let blob = Box::from(pair.public_key_blob());
         self.key.pair = Some(pair);
-        self.send_protocol_payload(None, &Payload::PublicKey(PublicKey { blob }))?;
+        self.send_payload(Quota::Protocol, &Payload::PublicKey(PublicKey { blob }))?;
         self.key.is_requested = true;
         Ok(())
     }
@@ -210,7 +211,7 @@ impl Core {
             (None, None) => Arc::new(SessionKey::generate()?),
         };
         let blob = key.encrypt_for(&public.blob)?.into();
-        self.send_protocol_payload(None, &Payload::EncryptedSessionKey(EncryptedSessionKey { blob }))?;
+        self.send_payload(Quota::Protocol, &Payload::EncryptedSessionKey(EncryptedSessionKey { blob }))?;
         self.key.session = Some(key);
         self.install_cipher();
         Ok(())

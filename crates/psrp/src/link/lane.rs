@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 use crate::crypto::Cipher;
 use crate::error::{Error, Kind};
 use crate::fragment::{Assembler, AssemblerOptions, FragmentHeader, Fragmenter, OutOfOrder, Priority};
-use crate::message::MessageType;
+use crate::message::{MessageType, Payload};
 use crate::value::Value;
 
 /// Maximum capacity of a reused buffer in bytes.
@@ -127,12 +127,18 @@ impl LaneBuffer {
     }
 }
 
-/// A message that needs the key, or that follows such a message on the same stream.
-pub(crate) struct DeferredMessage {
+/// A message to send. It is deferred if it needs the key, or follows such a message on the same stream.
+pub(crate) struct OutgoingMessage {
     pub(crate) target: Option<Uuid>,
     pub(crate) priority: Priority,
     pub(crate) message_type: MessageType,
     pub(crate) value: Option<Value>,
+}
+
+impl OutgoingMessage {
+    pub(crate) fn new(target: Option<Uuid>, priority: Priority, payload: &Payload) -> Self {
+        Self { target, priority, message_type: payload.message_type(), value: payload.to_value() }
+    }
 }
 
 /// Cipher used to determine the size of a message before the key is available, and whether it can be written at all.

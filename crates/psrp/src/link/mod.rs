@@ -11,7 +11,7 @@ mod queue;
 pub use self::core::Core;
 pub(crate) use self::core::{Decoded, Receive};
 pub(crate) use key::Key;
-pub(crate) use lane::DeferredMessage;
+pub(crate) use lane::OutgoingMessage;
 pub use limits::SessionLimits;
 pub(crate) use outbox::{Ack, Quota};
 pub use pending::PoolRequest;

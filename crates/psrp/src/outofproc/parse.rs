@@ -18,7 +18,6 @@ use crate::{b64, guid};
 pub(super) const BOM: &[u8] = b"\xEF\xBB\xBF";
 
 /// Parsed element, with the range of its text in the line.
-#[derive(Debug, PartialEq)]
 pub(super) struct PacketElement {
     /// The packet without its data.
     pub(super) packet: Packet<'static>,
@@ -291,49 +290,4 @@ fn unescape(text: &[u8]) -> Option<Cow<'_, [u8]>> {
     let text = std::str::from_utf8(text).ok()?;
     let text = quick_xml::escape::unescape(text).ok()?;
     Some(Cow::Owned(text.into_owned().into_bytes()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The canonical parser agrees with the general one, and accepts no other form.
-    #[test]
-    fn canonical_and_general_parsers_agree() {
-        const ID: &str = "a1b2c3d4-e5f6-4718-8293-a4b5c6d7e8f9";
-        const NIL: &str = "00000000-0000-0000-0000-000000000000";
-        let canonical = |line: &str| LineParser::new(line.as_bytes(), 0, 0).parse_canonical();
-        for id in [ID, NIL] {
-            for line in [
-                format!("<Data Stream='Default' PSGuid='{id}'>QUJD</Data>"),
-                format!("<Data Stream='Default' PSGuid='{id}'> QU&#x4A;D\t</Data><Close PSGuid='{id}' />"),
-                format!("<DataAck PSGuid='{id}' />"),
-                format!("<Command PSGuid='{id}' /> "),
-                format!("<SignalAck PSGuid='{id}' /><!-- -->"),
-            ] {
-                let mut fast = LineParser::new(line.as_bytes(), 0, 0);
-                let mut slow = LineParser::new(line.as_bytes(), 0, 0);
-                let (actual, expected) = (fast.parse_canonical(), slow.parse_general().unwrap().unwrap());
-                assert_eq!(actual.as_ref().map(|element| element.packet), Some(expected.packet), "{line}");
-                assert_eq!(fast.at, slow.at, "{line}");
-                if expected.packet.is_data() {
-                    assert_eq!(actual.unwrap().text, expected.text, "{line}");
-                }
-            }
-        }
-        for line in [
-            format!("<Data Stream='Default' PSGuid='{ID}'></Data>"),
-            format!("<Data Stream='Default' PSGuid='{ID}'> </Data>"),
-            format!("<Data Stream='Default' PSGuid='{ID}'>QUJD</Dat>"),
-            format!("<Data Stream='Default' PSGuid='{ID}'>QU<!-- -->JD</Data>"),
-            format!("<Data Stream='Default' PSGuid=\"{ID}\">QUJD</Data>"),
-            format!("<Data PSGuid='{ID}' />"),
-            format!("<Close PSGuid='{ID}'/>"),
-            "<Close PSGuid='{a1b2c3d4-e5f6-4718-8293-a4b5c6d7e8f9}' />".to_owned(),
-            format!("<Other PSGuid='{ID}' />"),
-            "<Close PSGuid='a1b2c3d4-e5f6-4718-8293-a4b5c6d7e8fx' />".to_owned(),
-        ] {
-            assert_eq!(canonical(&line), None, "{line}");
-        }
-    }
 }

@@ -2,7 +2,7 @@
 
 use super::{Event, ServerPool};
 use crate::error::Error;
-use crate::link::{invalid_state, protocol_violation};
+use crate::link::{Quota, invalid_state, protocol_violation};
 use crate::message::{
     ConnectRunspacePool, InitRunspacePool, Payload, RunspaceLimits, RunspacePoolState, RunspacePoolStateInfo,
 };
@@ -77,7 +77,7 @@ impl ServerPool {
             min_runspaces: self.core.init.min_runspaces,
             max_runspaces: self.core.init.max_runspaces,
         };
-        self.core.send_protocol_payload(None, &Payload::RunspacePoolInitData(limits))?;
+        self.core.send_payload(Quota::Protocol, &Payload::RunspacePoolInitData(limits))?;
         self.send_opened()?;
         self.previous_peer = None;
         // Request identifiers are those of the previous client.
@@ -102,14 +102,14 @@ impl ServerPool {
 
     fn send_opened(&mut self) -> Result<(), Error> {
         let data = Payload::ApplicationPrivateData(self.private_data.clone());
-        self.core.send_protocol_payload(None, &data)?;
+        self.core.send_payload(Quota::Protocol, &data)?;
         self.send_state(RunspacePoolStateInfo::new(RunspacePoolState::Opened))
     }
 
     /// Sends a state to the client and changes to it.
     fn send_state(&mut self, info: RunspacePoolStateInfo) -> Result<(), Error> {
         let state = info.state;
-        self.core.send_protocol_payload(None, &Payload::RunspacePoolState(info))?;
+        self.core.send_payload(Quota::Protocol, &Payload::RunspacePoolState(info))?;
         self.core.state = state;
         Ok(())
     }

@@ -9,7 +9,8 @@ use crate::error::{Error, Kind};
 use crate::fragment::Priority;
 use crate::host::HostResponse;
 use crate::link::{
-    Core, Decoded, PoolRequest, Receive, Received, invalid_state, peer_error_record, protocol_violation,
+    Core, Decoded, PoolRequest, Quota, Receive, Received, invalid_state, peer_error_record,
+    protocol_violation,
 };
 use crate::message::{Message, MessageType, Payload, PipelineState, RunspacePoolState, SessionCapability};
 use crate::outofproc::Packet;
@@ -186,7 +187,7 @@ impl Receive for ServerPool {
             let protocol_version = self.core.negotiate(common)?;
             // PowerShell's client rejects a later version than its own.
             let response = SessionCapability { protocol_version, ..self.core.capability.clone() };
-            self.core.send_protocol_payload(None, &Payload::SessionCapability(response))?;
+            self.core.send_payload(Quota::Protocol, &Payload::SessionCapability(response))?;
             self.core.pool_id = message.header.pool_id;
             self.core.peer = Some(capability.clone());
             self.events.push(Event::SessionCapability(capability), len);

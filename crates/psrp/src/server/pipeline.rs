@@ -5,8 +5,9 @@ use uuid::Uuid;
 use super::{Event, ServerPool};
 use crate::client::PipelineRequest;
 use crate::error::{Error, Kind};
+use crate::fragment::Priority;
 use crate::host::HostRequest;
-use crate::link::{Quota, Received, invalid_state};
+use crate::link::{OutgoingMessage, Quota, Received, invalid_state};
 use crate::message::{Payload, PipelineState, PipelineStateInfo};
 use crate::outofproc::Packet;
 use crate::record::ErrorRecord;
@@ -249,7 +250,8 @@ impl ServerPool {
         self.core.outbox.discard_deferred(Some(id));
         let info = PipelineStateInfo { state: PipelineState::Failed, error: Some(error.clone()) };
         // This record can always be written. Without room for it the client is lost anyway.
-        let _ = self.core.send_protocol_payload(Some(id), &Payload::PipelineState(info));
+        let message = OutgoingMessage::new(Some(id), Priority::Default, &Payload::PipelineState(info));
+        let _ = self.core.send(Quota::Protocol, &message);
         self.finish(id);
         self.events.push(Event::Pipeline { id, event: PipelineEvent::Failed(error) }, 0);
     }

@@ -10,7 +10,7 @@ use super::pipeline::{PipelineEntry, PipelineEvent, ServerPipeline};
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
 use crate::host::{HostCall, HostOutcome, HostRequest, HostResponse};
-use crate::link::{Core, EventQueue, PoolRequest, Quota};
+use crate::link::{Core, EventQueue, OutgoingMessage, PoolRequest, Quota};
 use crate::message::{
     ApplicationPrivateData, Availability, ConnectRunspacePool, Destination, InitRunspacePool, MessageType,
     Payload, PipelineState, RunspaceAvailability, RunspacePoolState, SessionCapability, UserEvent,
@@ -73,7 +73,7 @@ pub struct ServerPool {
     pub(super) core: Core,
     pub(super) private_data: ApplicationPrivateData,
     pub(super) pipelines: HashMap<Uuid, PipelineEntry>,
-    pub(super) events: EventQueue<Event>,
+    pub(crate) events: EventQueue<Event>,
     /// Previous client while a new one is connecting.
     pub(super) previous_peer: Option<SessionCapability>,
 }
@@ -138,7 +138,7 @@ impl ServerPool {
             return Err(Error::with(Kind::State, "the response does not fit the request"));
         }
         let response = RunspaceAvailability { availability, call_id };
-        self.core.send_application_payload(None, &Payload::RunspaceAvailability(response))?;
+        self.core.send_payload(Quota::Application, &Payload::RunspaceAvailability(response))?;
         self.core.requests.remove(&call_id);
         if availability == Availability::Accepted(true) {
             request.apply(&mut self.core.init);
@@ -200,8 +200,7 @@ impl ServerPool {
         target: Option<Uuid>,
         payload: &Payload,
     ) -> Result<(), Error> {
-        let (message_type, value) = (payload.message_type(), payload.to_value());
-        self.core.send_or_defer(quota, target, Priority::Default, message_type, value)
+        self.core.send_or_defer(quota, OutgoingMessage::new(target, Priority::Default, payload))
     }
 
     /// Returns a handle to a pipeline.
@@ -224,12 +223,6 @@ impl ServerPool {
     /// Returns the next event, `None` if there are no more.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_with_size().map(|(event, _)| event)
-    }
-
-    /// Returns the next event and the bytes it counts towards `max_event_bytes`.
-    #[cfg(feature = "tokio")]
-    pub(crate) fn poll_sized_event(&mut self) -> Option<(Event, usize)> {
-        self.events.pop_with_size()
     }
 
     /// Sends the deferred messages. A message that cannot be written fails its pipeline or host call, not the pool.

@@ -223,3 +223,20 @@ async fn a_process_that_does_not_exit_is_killed() {
     poll_fn(|cx| transport.poll_close(cx)).await.unwrap();
     assert_eq!(transport.id(), None);
 }
+
+#[cfg(unix)]
+#[tokio::test]
+async fn the_end_of_the_standard_error_is_reported() {
+    let long: String = (0..1000).map(|number| format!("{number:04}")).collect();
+    let count =
+        "number=0; while [ $number -lt 1000 ]; do printf %04d $number; number=$((number+1)); done >&2";
+    for (script, expected) in [
+        ("printf 'first \\033[2J\\377\\n' >&2", "first \\u{1b}[2J\u{fffd}"),
+        // A third of 4 KiB, because invalid UTF-8 can triple in size.
+        (count, &long[long.len() - 4096 / 3..]),
+    ] {
+        let child = psrp::io::Child::new("sh").args(["-c", script]);
+        let error = Session::open(&child, Options::new()).await.unwrap_err().to_string();
+        assert!(error.ends_with(&format!(": {expected}")), "{error}");
+    }
+}

@@ -145,6 +145,34 @@ fn other_lines_are_rejected() {
     }
 }
 
+/// A comment excludes the parser for the canonical form.
+#[test]
+fn the_canonical_form_is_read_like_others() {
+    let result = |line: &str| parse(line).map_err(|error| error.kind());
+    for id in [ID, "00000000-0000-0000-0000-000000000000"] {
+        for line in [
+            format!("<Data Stream='Default' PSGuid='{id}'>QUJD</Data>"),
+            format!("<Data Stream='Default' PSGuid='{id}'> QU&#x4A;D\t</Data>"),
+            format!("<Data Stream='Default' PSGuid='{id}'> QU&#x4A;D\t</Data><Close PSGuid='{id}' />"),
+            format!("<DataAck PSGuid='{id}' />"),
+            format!("<Command PSGuid='{id}' /> "),
+            format!("<SignalAck PSGuid='{id}' /><!-- -->"),
+            format!("<Data Stream='Default' PSGuid='{id}'></Data>"),
+            format!("<Data Stream='Default' PSGuid='{id}'> </Data>"),
+            format!("<Data Stream='Default' PSGuid='{id}'>QUJD</Dat>"),
+            format!("<Data Stream='Default' PSGuid='{id}'>QU<!-- -->JD</Data>"),
+            format!("<Data Stream='Default' PSGuid=\"{id}\">QUJD</Data>"),
+            format!("<Data PSGuid='{id}' />"),
+            format!("<Close PSGuid='{id}'/>"),
+            format!("<Close PSGuid='{{{id}}}' />"),
+            format!("<Other PSGuid='{id}' />"),
+            format!("<Close PSGuid='{}x' />", &id[..35]),
+        ] {
+            assert_eq!(result(&line), result(&format!("<!-- -->{line}")), "{line}");
+        }
+    }
+}
+
 #[test]
 fn lines_are_read_by_role() {
     let packet = format!("<Close PSGuid='{ID}' />");

@@ -136,6 +136,8 @@ async fn faults_are_read_in_all_their_forms() {
         assert!(is_expected(&error) && fault.to_string() == text, "{error}");
     }
 
+    let (_, long) = fault(&format!("<s:Reason><s:Text>{}</s:Text></s:Reason>", "\u{E9}".repeat(5000))).await;
+    assert_eq!(long.message(), format!("{} ...", "\u{E9}".repeat(2048)));
     let long = "\u{E9}".repeat(4096);
     let (error, fault) = fault(&format!("<s:Reason><s:Text>&#x1b;[2J{long}</s:Text></s:Reason>")).await;
     assert!(fault.message().starts_with("\\u{1b}[2J\u{E9}") && fault.message().len() < 4096 + 16);

@@ -8,6 +8,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+#[cfg(feature = "negotiate")]
+use base64::Engine;
+#[cfg(feature = "negotiate")]
+use base64::engine::general_purpose::STANDARD;
 use psrp::Error;
 #[cfg(feature = "crypto")]
 use psrp::client::Config;
@@ -505,4 +509,39 @@ async fn clients_are_authenticated_by_their_certificate() {
     }
     let plain = Wsman::http("127.0.0.1", WsmanCredentials::certificate("", ""));
     assert!(plain.shells().await.unwrap_err().to_string().contains("requires TLS"));
+}
+
+#[cfg(feature = "negotiate")]
+#[tokio::test]
+async fn ntlm_is_used_only_if_requested() {
+    const USER: &str = "user@nowhere.invalid";
+    let challenge = |scheme: &str| {
+        let head = format!("HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: {scheme}\r\n");
+        Reply::Raw((head + "Content-Length: 0\r\n\r\n").into_bytes())
+    };
+    let heads = Arc::new(Mutex::new(String::new()));
+    let seen = Arc::clone(&heads);
+    let address = serve(move |request| {
+        *seen.lock().unwrap() = request.head.clone() + "\r\n";
+        challenge("Negotiate")
+    })
+    .await;
+    let http = |credentials| Wsman::http("127.0.0.1", credentials).port(address.port());
+    for credentials in
+        [WsmanCredentials::ntlm(USER, "secret"), WsmanCredentials::kerberos_or_ntlm(USER, "secret")]
+    {
+        assert!(http(credentials).shells().await.unwrap_err().is_denied());
+        let head = heads.lock().unwrap();
+        let token = STANDARD.decode(between(&head, "authorization: Negotiate ", "\r\n").unwrap()).unwrap();
+        assert!(token.windows(7).any(|window| window == b"NTLMSSP"), "{token:?}");
+    }
+
+    let (_, config) = identity(WebPkiClientVerifier::no_client_auth());
+    let port = serve_tls_with(config, move |_| challenge("Kerberos")).await;
+    let kerberos = || WsmanCredentials::kerberos(USER, "secret");
+    let https = Wsman::https("127.0.0.1", kerberos()).port(port).danger_accept_invalid_certificates();
+    for wsman in [http(kerberos()), https] {
+        let error = wsman.shells().await.unwrap_err();
+        assert!(error.is_denied() && error.to_string().contains("only if it is requested"), "{error}");
+    }
 }

@@ -260,7 +260,7 @@ impl SessionState {
 
     /// Dispatches all events of the state machine. `has_failed` means that the connection has failed.
     pub(super) fn dispatch_events(&mut self, has_failed: bool) {
-        while let Some((event, size)) = self.machine.poll_sized_event() {
+        while let Some((event, size)) = self.machine.events.pop_with_size() {
             // After a connection error the state machine reports pipelines as failed. Readers get the connection error
             // instead of that state.
             let is_synthetic = matches!(
@@ -285,7 +285,7 @@ impl SessionState {
                 let slot = pipeline.and_then(|id| self.slots.get(&id));
                 let events_before = slot.map_or(0, |slot| slot.received);
                 if self.calls.push(pipeline, call, size, events_before, &mut self.machine) {
-                    self.add_buffered(size);
+                    self.buffered += size;
                 }
             }
             Event::RequestCompleted { call_id, availability } => {
@@ -305,7 +305,7 @@ impl SessionState {
 
     fn publish(&mut self, event: &PoolEvent, size: usize) {
         let count = self.subscribers.push(event, size);
-        self.add_buffered(size * count);
+        self.buffered += size * count;
     }
 
     fn handle_pool_state(&mut self, info: RunspacePoolStateInfo) {
@@ -353,7 +353,7 @@ impl SessionState {
                     slot.state = info.state;
                 }
                 slot.push(event, size);
-                self.add_buffered(size);
+                self.buffered += size;
             }
         }
     }
@@ -369,7 +369,7 @@ impl SessionState {
         self.needs_notify = true;
         if !slot.is_dropped {
             slot.push(event, size);
-            self.add_buffered(size);
+            self.buffered += size;
         }
     }
 }

@@ -163,18 +163,19 @@ impl OutputCollector {
 
     pub(super) fn push(&mut self, event: PipelineEvent, size: usize) -> Result<(), Error> {
         self.size += size;
-        self.output.order.extend(stream_of(&event));
+        let order = &mut self.output.order;
         match event {
-            PipelineEvent::Output(value) => self.output.output.push(value),
-            PipelineEvent::Error(record) => self.output.errors.push(*record),
-            PipelineEvent::Warning(record) => self.output.warnings.push(*record),
-            PipelineEvent::Verbose(record) => self.output.verbose.push(*record),
-            PipelineEvent::Debug(record) => self.output.debug.push(*record),
-            PipelineEvent::Information(record) => self.output.information.push(*record),
+            PipelineEvent::Output(value) => add(&mut self.output.output, value, order, Stream::Output),
+            PipelineEvent::Error(record) => add(&mut self.output.errors, *record, order, Stream::Error),
+            PipelineEvent::Warning(record) => add(&mut self.output.warnings, *record, order, Stream::Warning),
+            PipelineEvent::Verbose(record) => add(&mut self.output.verbose, *record, order, Stream::Verbose),
+            PipelineEvent::Debug(record) => add(&mut self.output.debug, *record, order, Stream::Debug),
+            PipelineEvent::Information(record) => {
+                add(&mut self.output.information, *record, order, Stream::Information)
+            }
             PipelineEvent::Progress(record) => self.push_progress(*record, size),
             PipelineEvent::State(PipelineStateInfo { state, error }) => {
-                self.output.state = state;
-                self.output.reason = error;
+                (self.output.state, self.output.reason) = (state, error);
             }
             PipelineEvent::Closed => {}
         }
@@ -204,15 +205,7 @@ impl OutputCollector {
     }
 }
 
-/// Returns the stream of an event, or `None` for events without an entry in `Output::order`.
-fn stream_of(event: &PipelineEvent) -> Option<Stream> {
-    match event {
-        PipelineEvent::Output(_) => Some(Stream::Output),
-        PipelineEvent::Error(_) => Some(Stream::Error),
-        PipelineEvent::Warning(_) => Some(Stream::Warning),
-        PipelineEvent::Verbose(_) => Some(Stream::Verbose),
-        PipelineEvent::Debug(_) => Some(Stream::Debug),
-        PipelineEvent::Information(_) => Some(Stream::Information),
-        PipelineEvent::Progress(_) | PipelineEvent::State(_) | PipelineEvent::Closed => None,
-    }
+fn add<T>(records: &mut Vec<T>, record: T, order: &mut Vec<Stream>, stream: Stream) {
+    records.push(record);
+    order.push(stream);
 }

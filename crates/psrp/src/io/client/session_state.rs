@@ -41,7 +41,7 @@ pub(super) struct SessionState {
     pub(super) subscribers: Subscribers,
     pub(super) calls: HostCallQueues,
     /// Bytes of unread events.
-    buffered: usize,
+    pub(super) buffered: usize,
     /// Whether reading is paused because of `max_buffered_bytes`.
     is_read_paused: bool,
     /// Number of callers that wait for a pipeline to stop.
@@ -226,10 +226,6 @@ impl SessionState {
     pub(super) fn register_waker(&mut self, waker: &Waker) -> Option<ConnectionChange> {
         self.task_waker.get_or_insert_with(|| waker.clone()).clone_from(waker);
         self.connection_change.as_ref().map(|(change, _)| *change)
-    }
-
-    pub(super) fn add_buffered(&mut self, size: usize) {
-        self.buffered += size;
     }
 
     pub(super) fn remove_buffered(&mut self, size: usize) {

@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::future::Future;
+use std::io;
 use std::path::PathBuf;
 use std::pin::{Pin, pin};
 use std::process::{ExitStatus, Stdio};
@@ -209,7 +210,7 @@ impl ChildTransport {
         self.process.id()
     }
 
-    fn poll_exit(&mut self, cx: &mut Context<'_>) -> Poll<std::io::Result<ExitStatus>> {
+    fn poll_exit(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<ExitStatus>> {
         pin!(self.process.wait()).poll(cx)
     }
 
@@ -301,22 +302,18 @@ impl_debug!(ChildTransport | this | id = this.id(), lines = this.lines);
 struct Stdin(Option<ChildStdin>);
 
 impl AsyncWrite for Stdin {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<std::io::Result<usize>> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         match &mut self.0 {
             Some(stdin) => Pin::new(stdin).poll_write(cx, bytes),
-            None => Poll::Ready(Err(std::io::ErrorKind::BrokenPipe.into())),
+            None => Poll::Ready(Err(io::ErrorKind::BrokenPipe.into())),
         }
     }
 
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.0.as_mut().map_or(Poll::Ready(Ok(())), |stdin| Pin::new(stdin).poll_flush(cx))
     }
 
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = ready!(self.as_mut().poll_flush(cx));
         self.0 = None;
         Poll::Ready(flushed)

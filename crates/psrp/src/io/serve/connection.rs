@@ -243,10 +243,7 @@ impl<T: Transport, H: Handler> ServerConnection<T, H> {
         if self.is_blocked {
             return Poll::Pending;
         }
-        match is_last {
-            true => self.transport.poll_close(cx),
-            false => self.transport.poll_flush(cx),
-        }
+        if is_last { self.transport.poll_close(cx) } else { self.transport.poll_flush(cx) }
     }
 
     /// Discards packets received after the pool was closed, until the connection ends.

@@ -85,7 +85,7 @@ impl<H: Handler> Dispatcher<H> {
     fn dispatch_events(&mut self) {
         loop {
             // Unlock first: dispatching an event can call the handler.
-            let event = self.shared.lock().pool.poll_sized_event();
+            let event = self.shared.lock().pool.events.pop_with_size();
             let Some((event, size)) = event else { return };
             self.dispatch_event(event, size);
         }
@@ -142,7 +142,7 @@ impl<H: Handler> Dispatcher<H> {
                 self.run_count += 1;
                 let run = PipelineRun { id, number: self.run_count };
                 let has_input = matches!(&request, PipelineRequest::Run(create) if !create.no_input);
-                self.shared.lock().insert(id, RunState::new(run.number, has_input));
+                self.shared.lock().runs.insert(id, RunState::new(run.number, has_input));
                 match &request {
                     PipelineRequest::Run(create) if create.is_nested && !self.is_opening => {
                         self.start(run, request);
@@ -162,7 +162,7 @@ impl<H: Handler> Dispatcher<H> {
                     let _ = self.shared.lock().pool.pipeline(id).and_then(|mut pipeline| pipeline.start());
                     self.finish(run, None);
                 } else if let Some(run_state) = self.shared.lock().run_state(run) {
-                    run_state.stop.request();
+                    run_state.stop.token.cancel();
                 }
             }
             // The client knows about the failure, and nothing more can be written.
@@ -246,7 +246,7 @@ impl<H: Handler> Dispatcher<H> {
                 () = stop.wait_for_deadline(timeout) => None,
                 () = aborted.cancelled() => None,
             };
-            TaskEnd::Pipeline { run, is_nested, outcome: outcome.filter(|_| !stop.is_requested()) }
+            TaskEnd::Pipeline { run, is_nested, outcome: outcome.filter(|_| !stop.token.is_cancelled()) }
         });
     }
 

@@ -30,6 +30,7 @@ pub(super) struct PipelineRun {
     pub(super) number: u64,
 }
 
+#[derive(Default)]
 pub(super) struct RunState {
     pub(super) number: u64,
     pub(super) stop: Arc<StopRequest>,
@@ -44,21 +45,18 @@ pub(super) struct RunState {
 
 impl RunState {
     pub(super) fn new(number: u64, has_input: bool) -> Self {
-        Self {
-            number,
-            stop: Arc::default(),
-            aborted: CancellationToken::new(),
-            input: SizedQueue::default(),
-            input_ended: !has_input,
-            reader: None,
-            is_ack_withheld: false,
-        }
+        Self { number, input_ended: !has_input, ..Self::default() }
+    }
+
+    fn end(mut self) {
+        self.aborted.cancel();
+        wake(&mut self.reader);
     }
 }
 
 pub(super) struct ServerState {
     pub(super) pool: ServerPool,
-    runs: HashMap<Uuid, RunState>,
+    pub(super) runs: HashMap<Uuid, RunState>,
     /// Pending host calls by call identifier, which is unique in a pool.
     calls: HashMap<i64, (Option<PipelineRun>, oneshot::Sender<HostResponse>)>,
     pub(super) acknowledgements: VecDeque<Option<Uuid>>,
@@ -235,13 +233,6 @@ impl SharedServerState {
     }
 }
 
-impl RunState {
-    fn end(mut self) {
-        self.aborted.cancel();
-        wake(&mut self.reader);
-    }
-}
-
 #[cold]
 fn closed_error() -> Error {
     Error::with(Kind::Closed, "the client has closed the pipeline or the session")
@@ -266,10 +257,6 @@ impl ServerState {
     pub(super) fn may_read(&self) -> bool {
         let factor = if self.ignores_acks { MAX_INPUT_FACTOR } else { MAX_ACKNOWLEDGED_FACTOR };
         self.input_bytes < self.max_input.saturating_mul(factor)
-    }
-
-    pub(super) fn insert(&mut self, id: Uuid, run_state: RunState) {
-        self.runs.insert(id, run_state);
     }
 
     pub(super) fn run_state(&mut self, run: PipelineRun) -> Option<&mut RunState> {
@@ -363,31 +350,15 @@ impl super::Session {
 /// Request of the client to stop a pipeline.
 #[derive(Debug, Default)]
 pub(super) struct StopRequest {
-    token: CancellationToken,
+    pub(super) token: CancellationToken,
     /// The handler ends by itself.
-    is_handled: AtomicBool,
+    pub(super) is_handled: AtomicBool,
 }
 
 impl StopRequest {
-    pub(super) fn request(&self) {
-        self.token.cancel();
-    }
-
-    pub(super) fn is_requested(&self) -> bool {
-        self.token.is_cancelled()
-    }
-
-    pub(super) fn set_handled(&self) {
-        self.is_handled.store(true, Ordering::Release);
-    }
-
-    pub(super) async fn requested(&self) {
-        self.token.cancelled().await;
-    }
-
     /// Waits until the handler has to be dropped: on request, or after `timeout` if it ends by itself.
     pub(super) async fn wait_for_deadline(&self, timeout: Duration) {
-        self.requested().await;
+        self.token.cancelled().await;
         if self.is_handled.load(Ordering::Acquire) {
             tokio::time::sleep(timeout).await;
         }

@@ -3,6 +3,7 @@
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 
 use futures_core::Stream;
@@ -202,13 +203,12 @@ impl Pipeline {
     /// [`Options::stop_timeout`](super::Options::stop_timeout). The client sees the pipeline as stopped, whatever the
     /// handler returns.
     pub fn stopping(&self) -> impl Future<Output = ()> + Send + 'static {
-        self.stop.set_handled();
-        let stop = self.stop.clone();
-        async move { stop.requested().await }
+        self.stop.is_handled.store(true, Ordering::Release);
+        self.stop.token.clone().cancelled_owned()
     }
 }
 
-impl_debug!(Pipeline | this | id = this.run.id, is_stopping = this.stop.is_requested());
+impl_debug!(Pipeline | this | id = this.run.id, is_stopping = this.stop.token.is_cancelled());
 
 /// Stream of the input objects that a client sends to a pipeline.
 ///

@@ -8,7 +8,7 @@ use std::collections::{HashMap, VecDeque};
 
 use uuid::Uuid;
 
-use super::lane::{DeferredMessage, LaneBuffer};
+use super::lane::{LaneBuffer, OutgoingMessage};
 use super::queue::SizedQueue;
 use crate::error::{Error, Kind};
 use crate::fragment::{Fragmenter, Priority};
@@ -49,7 +49,7 @@ struct Target {
     /// Whether nothing may be sent until a client connects.
     is_paused: bool,
     /// Messages that wait for the session key. They follow the pending messages.
-    deferred: SizedQueue<DeferredMessage>,
+    deferred: SizedQueue<OutgoingMessage>,
     /// Packets to send when all messages are sent and acknowledged.
     after: Vec<Packet<'static>>,
     is_in_ring: bool,
@@ -87,6 +87,7 @@ impl Target {
     }
 }
 
+#[derive(Default)]
 pub(crate) struct Outbox {
     /// Fragment size, and the object identifier of the next message of the session.
     fragmenter: Fragmenter,
@@ -110,20 +111,7 @@ pub(crate) struct Outbox {
 
 impl Outbox {
     pub(super) fn new(fragmenter: Fragmenter, requires_ack: bool, max_pending: usize) -> Self {
-        Self {
-            fragmenter,
-            requires_ack,
-            targets: HashMap::new(),
-            ring: VecDeque::new(),
-            urgent_ring: VecDeque::new(),
-            deferred_order: VecDeque::new(),
-            packets: VecDeque::new(),
-            packet_count: 0,
-            spare: Vec::new(),
-            is_paused: false,
-            pending: 0,
-            max_pending,
-        }
+        Self { fragmenter, requires_ack, max_pending, ..Self::default() }
     }
 
     /// Returns the bytes of all messages, including deferred ones.
@@ -195,7 +183,7 @@ impl Outbox {
     }
 
     /// Queues a message that waits for the session key. It must have been admitted with this length.
-    pub(super) fn push_deferred(&mut self, deferred: DeferredMessage, len: usize) {
+    pub(super) fn push_deferred(&mut self, deferred: OutgoingMessage, len: usize) {
         let id = deferred.target;
         let target = self.targets.entry(id).or_default();
         if target.deferred.is_empty() {
@@ -206,7 +194,7 @@ impl Outbox {
     }
 
     /// Removes the next deferred message, to [`push`](Self::push) it. Call [`update`](Self::update) if it cannot be sent.
-    pub(super) fn pop_deferred(&mut self) -> Option<DeferredMessage> {
+    pub(super) fn pop_deferred(&mut self) -> Option<OutgoingMessage> {
         let target = self.targets.get_mut(self.deferred_order.front()?)?;
         let (deferred, len) = target.deferred.pop()?;
         if target.deferred.is_empty() {
@@ -217,7 +205,7 @@ impl Outbox {
     }
 
     /// Drops the deferred messages of a target that `is_kept` rejects, without an [`update`](Self::update).
-    fn retain_deferred(&mut self, id: Option<Uuid>, is_kept: impl Fn(&DeferredMessage) -> bool) {
+    fn retain_deferred(&mut self, id: Option<Uuid>, is_kept: impl Fn(&OutgoingMessage) -> bool) {
         let Some(target) = self.targets.get_mut(&id).filter(|target| !target.deferred.is_empty()) else {
             return;
         };
@@ -339,10 +327,8 @@ impl Outbox {
         buffer.clear();
         let id = self.next_target()?;
         let target = self.targets.get_mut(&id)?;
-        let priority = match target.has_prompt_response() {
-            true => Priority::PromptResponse,
-            false => Priority::Default,
-        };
+        let priority =
+            if target.has_prompt_response() { Priority::PromptResponse } else { Priority::Default };
         let lane = target.lanes[priority as usize].as_mut()?;
         self.pending -= lane.take(max, self.fragmenter.max_fragment_size(), buffer);
         if self.requires_ack {

@@ -23,7 +23,7 @@ fn push(outbox: &mut Outbox, target: Option<Uuid>, priority: Priority, len: usiz
 
 /// Defers a message of 10 bytes.
 fn defer(outbox: &mut Outbox, target: Option<Uuid>, priority: Priority, message_type: MessageType) {
-    outbox.push_deferred(DeferredMessage { target, priority, message_type, value: None }, 10);
+    outbox.push_deferred(OutgoingMessage { target, priority, message_type, value: None }, 10);
 }
 
 /// Sends everything. Returns the target of each packet, and the first object identifier of data packets.

@@ -94,9 +94,7 @@ impl HostKeyVerifier {
         };
         Err(Error::with(Kind::Untrusted, format!("{what} {reason}")))
     }
-}
 
-impl HostKeyVerifier {
     /// Asks the user whether to trust an unknown key.
     async fn asks_to_trust(&self, algorithm: &str, fingerprint: &str) -> Result<bool, Error> {
         let Some(ask) = self.ask.clone() else { return Ok(false) };

@@ -268,10 +268,14 @@ impl Ssh {
             let shared = SharedConnection::new(self.max_unread);
             // Ends the connection's task on errors and if this future is dropped.
             let abandon = AbandonOnDrop(Arc::clone(&shared));
-            let mut handle = self
-                .within(self.connect_timeout, "connect to", self.handshake(jump.as_deref(), &shared))
-                .await
-                .map_err(|error| self.unreachable(error))?;
+            let mut handle =
+                self.within(self.connect_timeout, "connect to", self.handshake(jump.as_deref(), &shared))
+                    .await
+                    .map_err(|error| match error.is_io() || error.is_closed() {
+                        true => Error::with(Kind::Io, format!("can't connect to {}", self.address()))
+                            .caused_by(error),
+                        false => error,
+                    })?;
             self.within(
                 self.auth_timeout,
                 "authenticate at",
@@ -367,15 +371,6 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Socket for T {}
 /// Returns the name of the user of this process.
 fn local_user() -> Option<String> {
     std::env::var("USER").or_else(|_| std::env::var("USERNAME")).ok()
-}
-
-impl Ssh {
-    fn unreachable(&self, error: Error) -> Error {
-        match error.is_io() || error.is_closed() {
-            true => Error::with(Kind::Io, format!("can't connect to {}", self.address())).caused_by(error),
-            false => error,
-        }
-    }
 }
 
 /// Ends the connection at once when dropped.

@@ -1,6 +1,7 @@
 //! Transport over the subsystem channel.
 
 use std::future::Future;
+use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -158,7 +159,7 @@ impl AsyncRead for ChannelReader {
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
-    ) -> Poll<std::io::Result<()>> {
+    ) -> Poll<io::Result<()>> {
         self.0.poll_output(cx, buffer).map(Ok)
     }
 }
@@ -174,31 +175,25 @@ impl ChannelWriter {
     fn poll<T>(
         &mut self,
         cx: &mut Context<'_>,
-        poll: impl FnOnce(Pin<&mut dyn AsyncWrite>, &mut Context<'_>) -> Poll<std::io::Result<T>>,
-    ) -> Poll<std::io::Result<T>> {
+        poll: impl FnOnce(Pin<&mut dyn AsyncWrite>, &mut Context<'_>) -> Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
         match poll(self.channel.as_mut(), cx) {
-            Poll::Pending if self.shared.is_closed(cx) => {
-                Poll::Ready(Err(std::io::ErrorKind::BrokenPipe.into()))
-            }
+            Poll::Pending if self.shared.is_closed(cx) => Poll::Ready(Err(io::ErrorKind::BrokenPipe.into())),
             polled => polled,
         }
     }
 }
 
 impl AsyncWrite for ChannelWriter {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<std::io::Result<usize>> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         self.poll(cx, |channel, cx| channel.poll_write(cx, bytes))
     }
 
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.poll(cx, |channel, cx| channel.poll_flush(cx))
     }
 
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self.poll(cx, |channel, cx| channel.poll_shutdown(cx)) {
             // The server closed the channel first; that is no error.
             Poll::Ready(Err(_)) if self.shared.is_closed(cx) => Poll::Ready(Ok(())),

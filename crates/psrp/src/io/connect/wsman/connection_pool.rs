@@ -1,7 +1,7 @@
 //! Pool of HTTP connections that are authenticated once each (NTLM and Kerberos).
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use base64_simd::STANDARD;
 use http::StatusCode;
@@ -42,12 +42,8 @@ impl ConnectionPool {
         Self { mechanisms, is_kerberos_only: AtomicBool::new(false), idle }
     }
 
-    fn take_idle(&self) -> Option<PooledConnection> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop()
-    }
-
-    fn put_idle(&self, connection: PooledConnection) {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+    fn idle(&self) -> MutexGuard<'_, Vec<PooledConnection>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sends an envelope, encrypted unless the connection uses TLS. Fails like [`HttpEndpoint::exchange`], with
@@ -58,7 +54,8 @@ impl ConnectionPool {
         endpoint: &HttpEndpoint,
         envelope: Vec<u8>,
     ) -> Result<HttpResponse, Error> {
-        let mut connection = match self.take_idle() {
+        let idle = self.idle().pop();
+        let mut connection = match idle {
             Some(connection) => connection,
             None => PooledConnection { client: endpoint.client()?, context: None },
         };
@@ -69,7 +66,7 @@ impl ConnectionPool {
             connection.context = None;
             response = self.attempt(&mut connection, endpoint, &envelope).await?;
         }
-        self.put_idle(connection);
+        self.idle().push(connection);
         Ok(response)
     }
 

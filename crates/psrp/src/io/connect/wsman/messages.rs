@@ -10,28 +10,17 @@ use crate::message::{
 };
 use crate::record::{ErrorCategory, ErrorRecord};
 
-/// Content of a pool's first data: a request to open a pool or to connect to one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct PoolRequest {
-    pub(super) pool: Uuid,
-    /// Whether it connects to an existing pool.
-    pub(super) is_connect: bool,
-}
-
-impl PoolRequest {
-    /// Parses the first data. Fails with [`Error::is_limit`] if the data contains no complete message, and if it does
-    /// not consist of fragments.
-    pub(super) fn parse(mut data: &[u8]) -> Result<Self, Error> {
-        let mut assembler = Assembler::new();
-        let mut request = None;
-        while let Some(message) = assembler.next(&mut data)? {
-            let header = Message::decode(message)?.header;
-            let request = request.get_or_insert(Self { pool: header.pool_id, is_connect: false });
-            request.is_connect |= header.message_type == MessageType::ConnectRunspacePool;
-        }
-        request
-            .ok_or_else(|| Error::with(Kind::Limit, "max_envelope_size is too small for the first message"))
+/// Parses a pool's first data: its identifier, and whether it connects to an existing pool. Fails with
+/// [`Error::is_limit`] if the data contains no complete message, and if it does not consist of fragments.
+pub(super) fn parse_pool_request(mut data: &[u8]) -> Result<(Uuid, bool), Error> {
+    let mut assembler = Assembler::new();
+    let mut request = None;
+    while let Some(message) = assembler.next(&mut data)? {
+        let header = Message::decode(message)?.header;
+        let (_, is_connect) = request.get_or_insert((header.pool_id, false));
+        *is_connect |= header.message_type == MessageType::ConnectRunspacePool;
     }
+    request.ok_or_else(|| Error::with(Kind::Limit, "max_envelope_size is too small for the first message"))
 }
 
 /// Splits `data` after the fragments of the first message and returns the rest. PowerShell's clients send only this

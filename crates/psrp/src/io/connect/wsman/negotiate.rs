@@ -219,30 +219,3 @@ async fn request_from_kdc(request: NetworkRequest) -> sspi::Result<Vec<u8>> {
         Err(_) => Err(sspi::Error::new(ErrorKind::NoAuthenticatingAuthority, "no response in time")),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Creates the first token for a user whose domain has no key distribution centre.
-    async fn first_token(mechanisms: Mechanisms, scheme: Scheme) -> Result<Vec<u8>, Error> {
-        let credentials = WsmanCredentials::basic("user@nowhere.invalid", "secret");
-        let context = SecurityContext::new(mechanisms, scheme, &credentials, "server.invalid", None);
-        context.unwrap().step(Vec::new()).await
-    }
-
-    #[tokio::test]
-    async fn ntlm_is_used_only_if_requested() {
-        let offers_ntlm = |token: &[u8]| token.windows(7).any(|window| window == b"NTLMSSP");
-        for mechanisms in [Mechanisms::Ntlm, Mechanisms::KerberosOrNtlm] {
-            assert!(
-                offers_ntlm(&first_token(mechanisms, Scheme::Negotiate).await.unwrap()),
-                "{mechanisms:?}"
-            );
-        }
-        for scheme in [Scheme::Negotiate, Scheme::Kerberos] {
-            let error = first_token(Mechanisms::Kerberos, scheme).await.unwrap_err();
-            assert!(error.is_denied() && error.to_string().contains("only if it is requested"), "{error}");
-        }
-    }
-}

@@ -17,8 +17,8 @@ const MICROSOFT: &str = "http://schemas.microsoft.com/wbem/wsman/1/wsman.xsd";
 /// Resource URI to enumerate the commands of a shell.
 const COMMANDS: &str = "http://schemas.microsoft.com/wbem/wsman/1/windows/shell/Command";
 /// Signal that stops a pipeline. PowerShell has the same misspelling of `ctrl_c`.
-const INTERRUPT: &str = "powershell/signal/crtl_c";
-const TERMINATE: &str = "http://schemas.microsoft.com/wbem/wsman/1/windows/shell/signal/terminate";
+pub(super) const INTERRUPT: &str = "powershell/signal/crtl_c";
+pub(super) const TERMINATE: &str = "http://schemas.microsoft.com/wbem/wsman/1/windows/shell/signal/terminate";
 /// Maximum items per list page.
 const MAX_ELEMENTS: &str = "32000";
 /// Minimum protocol version that the server must support.
@@ -94,12 +94,10 @@ impl Request {
         Self { options: KEEP_ALIVE, ..Self::new("Receive", shell, body) }
     }
 
-    pub(super) fn interrupt(shell: &str, command: Option<&str>) -> Self {
-        Self::new("Signal", shell, signal(command, INTERRUPT))
-    }
-
-    pub(super) fn terminate(shell: &str, command: Option<&str>) -> Self {
-        Self::new("Signal", shell, signal(command, TERMINATE))
+    /// Sends [`INTERRUPT`] or [`TERMINATE`].
+    pub(super) fn signal(shell: &str, command: Option<&str>, code: &str) -> Self {
+        let command = command_attribute(command);
+        Self::new("Signal", shell, format!("<rsp:Signal{command}><rsp:Code>{code}</rsp:Code></rsp:Signal>"))
     }
 
     pub(super) fn delete(shell: &str) -> Self {
@@ -209,8 +207,4 @@ fn selector(shell: &str) -> String {
 
 fn command_attribute(command: Option<&str>) -> String {
     command.map(|command| format!(" CommandId=\"{}\"", escape(command))).unwrap_or_default()
-}
-
-fn signal(command: Option<&str>, code: &str) -> String {
-    format!("<rsp:Signal{}><rsp:Code>{code}</rsp:Code></rsp:Signal>", command_attribute(command))
 }

@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use super::fault::WsmanFault;
-use super::messages::{PoolRequest, pipeline_failure, split_first_message};
+use super::messages::{parse_pool_request, pipeline_failure, split_first_message};
 use super::response::Response;
 use super::session::{WsmanSession, fault, shell_text};
 use super::soap::{self, Request};
@@ -197,7 +197,7 @@ impl WsmanTransport {
                         (Operation::CreateCommand, Request::command(shell, command, &data))
                     }
                     None => {
-                        let PoolRequest { pool, is_connect } = match PoolRequest::parse(&data) {
+                        let (pool, is_connect) = match parse_pool_request(&data) {
                             Ok(request) => request,
                             Err(error) => return self.fail(error),
                         };
@@ -217,12 +217,12 @@ impl WsmanTransport {
                     (Operation::Send, Request::send(shell, command, priority, &data))
                 }
                 (TargetRequest::Interrupt, TargetState::Open) => {
-                    (Operation::Interrupt, Request::interrupt(shell, command))
+                    (Operation::Interrupt, Request::signal(shell, command, soap::INTERRUPT))
                 }
                 (TargetRequest::Close, TargetState::Open) => {
                     target.state = TargetState::Closing;
                     let request = match id {
-                        Some(_) => Request::terminate(shell, command),
+                        Some(_) => Request::signal(shell, command, soap::TERMINATE),
                         None => Request::delete(shell),
                     };
                     (Operation::Close, request)
