@@ -33,7 +33,6 @@
 //! Every function that waits panics when called from async code, where it would block a thread of the runtime. Use
 //! [`io`] there, or call it in `tokio::task::spawn_blocking`. Values may be dropped anywhere.
 
-use std::fmt;
 use std::future::Future;
 use std::iter::FusedIterator;
 use std::sync::{Arc, mpsc};
@@ -193,11 +192,7 @@ impl Session {
     }
 }
 
-impl fmt::Debug for Session {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.get_ref().fmt(f)
-    }
-}
+impl_debug!(Session | this | session = this.get_ref());
 
 /// A running pipeline, as a blocking iterator over its events. The asynchronous version is [`io::Command`].
 ///
@@ -262,8 +257,4 @@ impl Iterator for Command {
 
 impl FusedIterator for Command {}
 
-impl fmt::Debug for Command {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.command.fmt(f)
-    }
-}
+impl_debug!(Command | this | command = this.command);

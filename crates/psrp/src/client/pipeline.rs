@@ -85,7 +85,7 @@ pub enum PipelineEvent {
 }
 
 /// State of a pipeline.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct PipelineEntry {
     /// `None` for a pipeline started by another client.
     request: Option<PipelineRequest>,
@@ -106,12 +106,10 @@ impl PipelineEntry {
         Self {
             request,
             state,
-            before_disconnect: None,
             is_input_open: is_created,
             is_created,
             is_acknowledged: is_created,
-            is_closing: false,
-            received: Received::default(),
+            ..Self::default()
         }
     }
 

@@ -134,8 +134,10 @@ open_enum! {
 
 open_enum! {
     /// The state of a pipeline (`System.Management.Automation.PSInvocationState`, MS-PSRP 2.2.3.5).
+    #[derive(Default)]
     pub enum PipelineState {
         /// Not started yet.
+        #[default]
         NotStarted = 0,
         /// Running.
         Running = 1,

@@ -33,7 +33,7 @@ pub enum PipelineEvent {
 }
 
 /// State of a pipeline.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct PipelineEntry {
     pub(super) state: PipelineState,
     /// Whether the client has sent a task that was not started yet.
@@ -48,14 +48,7 @@ pub(super) struct PipelineEntry {
 
 impl PipelineEntry {
     pub(super) fn new() -> Self {
-        Self {
-            state: PipelineState::NotStarted,
-            is_requested: false,
-            is_input_open: false,
-            is_signalled: false,
-            is_connected: true,
-            received: Received::default(),
-        }
+        Self { is_connected: true, ..Self::default() }
     }
 }
 

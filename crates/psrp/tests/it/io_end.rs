@@ -240,3 +240,36 @@ async fn the_end_of_the_standard_error_is_reported() {
         assert!(error.ends_with(&format!(": {expected}")), "{error}");
     }
 }
+
+#[cfg(unix)]
+#[tokio::test]
+async fn the_socket_of_a_process_is_found() {
+    use psrp::io::{Connect, Socket};
+    use tokio::net::UnixListener;
+
+    let id = std::process::id();
+    let path = |name: String| std::env::temp_dir().join(format!("CoreFxPipe_{name}"));
+    let others = [
+        path(format!("PSHost.{id}.7.None.pwsh")),
+        path(format!("PSHost.1D8A3F00.{id}1.None.pwsh")),
+        path(format!("PSHost.1D8A3F00.{id}")),
+        path(format!("x.1D8A3F00.{id}.None.pwsh")),
+    ];
+    let listeners = others.each_ref().map(|path| UnixListener::bind(path).unwrap());
+    // Regular files are ignored.
+    let socket_path = path(format!("PSHost.1D8A3F00.{id}.None.pwsh"));
+    std::fs::write(&socket_path, "").unwrap();
+    assert!(Socket::of_process(id).unwrap_err().is_closed());
+    std::fs::remove_file(&socket_path).unwrap();
+    let listener = UnixListener::bind(&socket_path).unwrap();
+    let socket = Socket::of_process(id).unwrap();
+    assert_eq!(socket.path(), socket_path);
+    let (accepted, connected) = tokio::join!(listener.accept(), socket.connect());
+    accepted.unwrap();
+    connected.unwrap();
+    drop((listener, listeners));
+    for path in others.iter().chain([&socket_path]) {
+        std::fs::remove_file(path).unwrap();
+    }
+    assert!(socket.connect().await.unwrap_err().is_io());
+}

@@ -30,7 +30,7 @@ use crate::value::{Progress, Value};
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Output {
     /// Objects of the output stream.
@@ -146,18 +146,7 @@ pub(super) struct OutputCollector {
 
 impl OutputCollector {
     pub(super) fn new(max_size: usize) -> Self {
-        let output = Output {
-            output: Vec::new(),
-            errors: Vec::new(),
-            warnings: Vec::new(),
-            verbose: Vec::new(),
-            debug: Vec::new(),
-            information: Vec::new(),
-            progress: Vec::new(),
-            state: PipelineState::Running,
-            reason: None,
-            order: Vec::new(),
-        };
+        let output = Output { state: PipelineState::Running, ..Output::default() };
         Self { output, progress: HashMap::new(), size: 0, max_size }
     }
 

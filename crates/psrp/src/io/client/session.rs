@@ -389,7 +389,10 @@ impl Session {
             state.wake_task();
         }
         let ended = |state: &mut SessionState| {
-            state.ended.as_ref().map(|ended| if ended.is_closed { Ok(()) } else { Err(ended.error()) })
+            state
+                .ended
+                .as_ref()
+                .map(|ended| if ended.is_closed { Ok(()) } else { Err(ended.error.duplicate()) })
         };
         self.shared().wait_until(ended).await
     }

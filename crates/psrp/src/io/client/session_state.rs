@@ -71,13 +71,7 @@ pub(super) enum ConnectionChange {
 pub(super) struct SessionOutcome {
     /// Whether the session ended because the pool was closed; otherwise it failed.
     pub(super) is_closed: bool,
-    error: Error,
-}
-
-impl SessionOutcome {
-    pub(super) fn error(&self) -> Error {
-        self.error.duplicate()
-    }
+    pub(super) error: Error,
 }
 
 impl SharedSession {
@@ -200,7 +194,7 @@ pub(super) async fn within<T>(
 
 impl SessionState {
     pub(super) fn check_alive(&self) -> Result<(), Error> {
-        self.ended.as_ref().map_or(Ok(()), |ended| Err(ended.error()))
+        self.ended.as_ref().map_or(Ok(()), |ended| Err(ended.error.duplicate()))
     }
 
     pub(super) fn check_usable(&self, action: &str) -> Result<(), Error> {
@@ -366,6 +360,7 @@ impl super::Session {
 }
 
 /// Per-pipeline state of a session.
+#[derive(Default)]
 pub(super) struct PipelineSlot {
     /// Unread events.
     pub(super) events: SizedQueue<PipelineEvent>,
@@ -415,21 +410,7 @@ impl StopState {
 
 impl PipelineSlot {
     pub(super) fn new(state: PipelineState) -> Self {
-        Self {
-            events: SizedQueue::default(),
-            received: 0,
-            read: 0,
-            processed: 0,
-            waker: None,
-            state,
-            stop_state: StopState::NotRequested,
-            created: None,
-            last_event: None,
-            is_over: false,
-            is_dropped: false,
-            is_closing: false,
-            is_closed: false,
-        }
+        Self { state, ..Self::default() }
     }
 
     pub(super) fn push(&mut self, event: PipelineEvent, size: usize) {

@@ -102,8 +102,6 @@ impl SharedConnection {
         });
     }
 
-    // Called by the transport.
-
     /// Moves standard output into `buffer`; at the end, nothing.
     pub(super) fn poll_output(&self, cx: &Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<()> {
         let mut state = self.lock();
@@ -189,13 +187,11 @@ impl SharedConnection {
         Some(Error::with(if is_timeout { Kind::Timeout } else { Kind::Closed }, detail))
     }
 
-    // Called by the socket and the keep-alive task.
-
     /// Ready if the socket may be read. Otherwise the caller is woken when it may.
     pub(super) fn poll_read(&self, cx: &Context<'_>) -> Poll<io::Result<()>> {
         let mut state = self.lock();
         if state.abandoned {
-            return Poll::Ready(Err(abandoned_error()));
+            return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
         }
         // The waker is also needed if the connection is abandoned while the socket has no data.
         state.socket_reader = Some(cx.waker().clone());
@@ -205,14 +201,10 @@ impl SharedConnection {
     pub(super) fn check_write(&self, cx: &Context<'_>) -> io::Result<()> {
         let mut state = self.lock();
         if state.abandoned {
-            return Err(abandoned_error());
+            return Err(io::ErrorKind::ConnectionAborted.into());
         }
         state.socket_writer = Some(cx.waker().clone());
         Ok(())
-    }
-
-    pub(super) fn record_activity(&self) {
-        self.lock().is_active = true;
     }
 
     /// Returns and clears the activity flag. Also true while reading is paused by backpressure.
@@ -220,10 +212,6 @@ impl SharedConnection {
         let mut state = self.lock();
         let is_active = std::mem::take(&mut state.is_active);
         is_active || state.is_full()
-    }
-
-    pub(super) fn is_abandoned(&self) -> bool {
-        self.lock().abandoned
     }
 }
 
@@ -237,10 +225,6 @@ impl ConnectionState {
     fn is_full(&self) -> bool {
         self.output.len() >= self.max_output
     }
-}
-
-fn abandoned_error() -> io::Error {
-    io::Error::from(io::ErrorKind::ConnectionAborted)
 }
 
 /// Socket wrapper that stops reading while too much output is unread, and fails once the connection is abandoned.
@@ -263,7 +247,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for BackpressureSocket<S> {
     ) -> Poll<io::Result<()>> {
         ready!(self.shared.poll_read(cx))?;
         ready!(Pin::new(&mut self.socket).poll_read(cx, buffer))?;
-        self.shared.record_activity();
+        self.shared.lock().is_active = true;
         Poll::Ready(Ok(()))
     }
 }
@@ -280,7 +264,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for BackpressureSocket<S> {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if self.shared.is_abandoned() {
+        if self.shared.check_write(cx).is_err() {
             return Poll::Ready(Ok(()));
         }
         Pin::new(&mut self.socket).poll_shutdown(cx)

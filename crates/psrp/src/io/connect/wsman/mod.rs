@@ -183,7 +183,7 @@ impl Wsman {
     ///
     /// Fails like [`Connect::connect`] and the operations of a [`WsmanTransport`].
     pub async fn shells(&self) -> Result<Vec<WsmanShell>, Error> {
-        self.session()?.shells().await
+        WsmanSession::new(self.clone())?.shells().await
     }
 
     /// Lists the pipelines of a shell, in no particular order.
@@ -192,7 +192,7 @@ impl Wsman {
     ///
     /// Fails like [`shells`](Self::shells).
     pub async fn pipelines(&self, shell: Uuid) -> Result<Vec<Uuid>, Error> {
-        self.session()?.commands(shell).await
+        WsmanSession::new(self.clone())?.commands(shell).await
     }
 
     fn endpoint(&self) -> String {
@@ -216,10 +216,6 @@ impl Wsman {
     fn is_plain(&self) -> bool {
         self.credentials.method == AuthMethod::Basic && !self.is_tls
     }
-
-    fn session(&self) -> Result<WsmanSession, Error> {
-        WsmanSession::new(self.clone())
-    }
 }
 
 impl Connect for Wsman {
@@ -231,6 +227,6 @@ impl Connect for Wsman {
     /// certificate cannot be used, with [`Error::is_untrusted`] if the trusted certificates are not valid, and with
     /// [`Error::is_denied`] if the password would be sent without TLS.
     fn connect(&self) -> impl Future<Output = Result<Self::Transport, Error>> + Send {
-        std::future::ready(self.session().map(WsmanTransport::new))
+        std::future::ready(WsmanSession::new(self.clone()).map(WsmanTransport::new))
     }
 }
