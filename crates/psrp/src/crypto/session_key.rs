@@ -59,7 +59,25 @@ impl SessionKey {
     ///
     /// Fails with [`Error::is_crypto`] if the blob is not a PUBLICKEYBLOB with a valid key of 2048 bits.
     pub fn encrypt_for(&self, public_key_blob: &[u8]) -> Result<Vec<u8>, Error> {
-        encrypt_session_key(&self.bytes, public_key_blob)
+        let (exponent, modulus) = public_key_blob
+            .strip_prefix(PUBLIC_KEY_HEADER)
+            .and_then(|components| components.split_at_checked(4))
+            .filter(|(_, modulus)| modulus.len() == MODULUS_LEN)
+            .ok_or_else(Error::crypto)?;
+        let big_endian = |number: &[u8]| -> Vec<u8> {
+            number.iter().rev().copied().skip_while(|byte| *byte == 0).collect()
+        };
+        let components = PublicKeyComponents { n: big_endian(modulus), e: big_endian(exponent) };
+        let public: PublicEncryptingKey = components.try_into().map_err(|_| Error::crypto())?;
+        let public = Pkcs1PublicEncryptingKey::new(public).map_err(|_| Error::crypto())?;
+        if public.key_size_bytes() != MODULUS_LEN {
+            return Err(Error::crypto());
+        }
+        let mut ciphertext = [0; MODULUS_LEN];
+        let ciphertext = public.encrypt(&*self.bytes, &mut ciphertext).map_err(|_| Error::crypto())?;
+        let mut blob = SIMPLE_HEADER.to_vec();
+        blob.extend(ciphertext.iter().rev());
+        Ok(blob)
     }
 }
 
@@ -167,28 +185,6 @@ impl ClientKey {
 }
 
 impl_debug!(ClientKey);
-
-/// The server's part of the exchange: encrypts the session key with the client's public key.
-fn encrypt_session_key(key: &[u8; 32], public_key_blob: &[u8]) -> Result<Vec<u8>, Error> {
-    let (exponent, modulus) = public_key_blob
-        .strip_prefix(PUBLIC_KEY_HEADER)
-        .and_then(|components| components.split_at_checked(4))
-        .filter(|(_, modulus)| modulus.len() == MODULUS_LEN)
-        .ok_or_else(Error::crypto)?;
-    let big_endian =
-        |number: &[u8]| -> Vec<u8> { number.iter().rev().copied().skip_while(|byte| *byte == 0).collect() };
-    let components = PublicKeyComponents { n: big_endian(modulus), e: big_endian(exponent) };
-    let public: PublicEncryptingKey = components.try_into().map_err(|_| Error::crypto())?;
-    let public = Pkcs1PublicEncryptingKey::new(public).map_err(|_| Error::crypto())?;
-    if public.key_size_bytes() != MODULUS_LEN {
-        return Err(Error::crypto());
-    }
-    let mut ciphertext = [0; MODULUS_LEN];
-    let ciphertext = public.encrypt(key, &mut ciphertext).map_err(|_| Error::crypto())?;
-    let mut blob = SIMPLE_HEADER.to_vec();
-    blob.extend(ciphertext.iter().rev());
-    Ok(blob)
-}
 
 fn copy_reversed(to: &mut [u8], from: &[u8]) {
     to.copy_from_slice(from);

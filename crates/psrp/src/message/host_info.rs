@@ -51,70 +51,69 @@ impl Default for HostInfo {
     }
 }
 
-/// Properties of the client's console when the pool is opened (part of MS-PSRP 2.2.3.14). The default is a window of
-/// 120 by 50 characters, gray on black.
-#[derive(Clone, Debug, PartialEq)]
-pub struct HostDefaultData {
-    /// Text colour.
-    pub foreground_color: ConsoleColor,
-    /// Background colour.
-    pub background_color: ConsoleColor,
-    /// Cursor position in the buffer.
-    pub cursor_position: Coordinates,
-    /// Position of the window in the buffer.
-    pub window_position: Coordinates,
-    /// Cursor size in percent of a cell.
-    pub cursor_size: i32,
-    /// Size of the buffer.
-    pub buffer_size: Size,
-    /// Size of the window.
-    pub window_size: Size,
-    /// Maximum size of the window with this buffer.
-    pub max_window_size: Size,
-    /// Maximum size of the window on this screen.
-    pub max_physical_window_size: Size,
-    /// Title of the window.
-    pub window_title: PsString,
+/// Defines [`HostDefaultData`] from rows of documentation, number, name and type on the wire, and default.
+macro_rules! host_default_data {
+    ($($(#[$doc:meta])* $number:literal: $field:ident: $type:ty as $type_name:literal = $default:expr;)*) => {
+        /// Properties of the client's console when the pool is opened (part of MS-PSRP 2.2.3.14). The default is a window
+        /// of 120 by 50 characters, gray on black.
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct HostDefaultData {
+            $($(#[$doc])* pub $field: $type,)*
+        }
+
+        impl Default for HostDefaultData {
+            fn default() -> Self {
+                Self { $($field: $default,)* }
+            }
+        }
+
+        impl HostDefaultData {
+            fn entries(&self) -> Value {
+                Object::dictionary([$(($number, typed($type_name, &self.$field))),*]).into()
+            }
+
+            /// Sets the property with this number; unknown numbers are ignored.
+            fn set(&mut self, number: i32, mut from: MemberReader<'_, '_>) -> Result<(), Error> {
+                match number {
+                    $($number => if let Some(value) = from.optional("V")? { self.$field = value },)*
+                    _ => {}
+                }
+                Ok(())
+            }
+        }
+    };
 }
 
-impl Default for HostDefaultData {
-    fn default() -> Self {
-        let window = Size { width: 120, height: 50 };
-        Self {
-            foreground_color: ConsoleColor::Gray,
-            background_color: ConsoleColor::Black,
-            cursor_position: Coordinates::default(),
-            window_position: Coordinates::default(),
-            cursor_size: 25,
-            buffer_size: Size { width: 120, height: 3000 },
-            window_size: window,
-            max_window_size: window,
-            max_physical_window_size: window,
-            window_title: PsString::default(),
-        }
-    }
+const WINDOW: Size = Size { width: 120, height: 50 };
+
+host_default_data! {
+    /// Text colour.
+    0: foreground_color: ConsoleColor as "System.ConsoleColor" = ConsoleColor::Gray;
+    /// Background colour.
+    1: background_color: ConsoleColor as "System.ConsoleColor" = ConsoleColor::Black;
+    /// Cursor position in the buffer.
+    2: cursor_position: Coordinates as "System.Management.Automation.Host.Coordinates" = Coordinates::default();
+    /// Position of the window in the buffer.
+    3: window_position: Coordinates as "System.Management.Automation.Host.Coordinates" = Coordinates::default();
+    /// Cursor size in percent of a cell.
+    4: cursor_size: i32 as "System.Int32" = 25;
+    /// Size of the buffer.
+    5: buffer_size: Size as "System.Management.Automation.Host.Size" = Size { width: 120, height: 3000 };
+    /// Size of the window.
+    6: window_size: Size as "System.Management.Automation.Host.Size" = WINDOW;
+    /// Maximum size of the window with this buffer.
+    7: max_window_size: Size as "System.Management.Automation.Host.Size" = WINDOW;
+    /// Maximum size of the window on this screen.
+    8: max_physical_window_size: Size as "System.Management.Automation.Host.Size" = WINDOW;
+    /// Title of the window.
+    9: window_title: PsString as "System.String" = PsString::default();
 }
 
 /// A dictionary from numbers to objects with a type name and a value. Missing keys keep their defaults.
 impl Field for HostDefaultData {
     fn write(&self) -> Value {
-        const COLOR: &str = "System.ConsoleColor";
-        const COORDINATES: &str = "System.Management.Automation.Host.Coordinates";
-        const SIZE: &str = "System.Management.Automation.Host.Size";
-        let entries = [
-            (0, typed(COLOR, &self.foreground_color)),
-            (1, typed(COLOR, &self.background_color)),
-            (2, typed(COORDINATES, &self.cursor_position)),
-            (3, typed(COORDINATES, &self.window_position)),
-            (4, typed("System.Int32", &self.cursor_size)),
-            (5, typed(SIZE, &self.buffer_size)),
-            (6, typed(SIZE, &self.window_size)),
-            (7, typed(SIZE, &self.max_window_size)),
-            (8, typed(SIZE, &self.max_physical_window_size)),
-            (9, typed("System.String", &self.window_title)),
-        ];
         let mut out = MemberWriter::default();
-        out.put("data", &Value::from(Object::dictionary(entries)));
+        out.put("data", &self.entries());
         out.finish()
     }
 
@@ -124,37 +123,11 @@ impl Field for HostDefaultData {
         let entries = data.entries().ok_or_else(|| Error::mismatch("not a dictionary").at("data"))?;
         let mut read = Self::default();
         for (index, (key, value)) in entries.iter().enumerate() {
-            read.set(key, value, budget).map_err(|error| error.at(index).at("data"))?;
+            i32::read(key, budget)
+                .and_then(|number| read.set(number, MemberReader::new(value, budget)?))
+                .map_err(|error| error.at(index).at("data"))?;
         }
         Ok(read)
-    }
-}
-
-impl HostDefaultData {
-    /// Sets the property with this number; unknown numbers are ignored.
-    fn set(&mut self, key: &Value, value: &Value, budget: &mut CopyBudget) -> Result<(), Error> {
-        fn assign<T: Field>(field: &mut T, mut from: MemberReader<'_, '_>) -> Result<(), Error> {
-            if let Some(value) = from.optional("V")? {
-                *field = value;
-            }
-            Ok(())
-        }
-
-        let number = i32::read(key, budget)?;
-        let from = MemberReader::new(value, budget)?;
-        match number {
-            0 => assign(&mut self.foreground_color, from),
-            1 => assign(&mut self.background_color, from),
-            2 => assign(&mut self.cursor_position, from),
-            3 => assign(&mut self.window_position, from),
-            4 => assign(&mut self.cursor_size, from),
-            5 => assign(&mut self.buffer_size, from),
-            6 => assign(&mut self.window_size, from),
-            7 => assign(&mut self.max_window_size, from),
-            8 => assign(&mut self.max_physical_window_size, from),
-            9 => assign(&mut self.window_title, from),
-            _ => Ok(()),
-        }
     }
 }
 

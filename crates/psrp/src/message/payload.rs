@@ -13,8 +13,8 @@ use crate::value::{Progress, PsString, Value};
 /// informational streams; the others are listed in the macro.
 macro_rules! payload {
     (
-        objects { $($(#[$doc:meta])* $name:ident($type:ty),)* }
-        streams { $($(#[$record_doc:meta])* $record:ident => $stream:ident,)* }
+        objects { $($name:ident($type:ty),)* }
+        streams { $($record:ident => $stream:ident,)* }
     ) => {
         /// The decoded data of a message, by message type (MS-PSRP 2.2.2).
         ///
@@ -31,7 +31,10 @@ macro_rules! payload {
         #[derive(Clone, Debug, PartialEq)]
         #[non_exhaustive]
         pub enum Payload {
-            $($(#[$doc])* $name($type),)*
+            $(
+                #[doc = concat!("Data of [`MessageType::", stringify!($name), "`].")]
+                $name($type),
+            )*
             /// Requests the public key (MS-PSRP 2.2.2.5); the data is an empty string.
             PublicKeyRequest,
             /// Input object of a pipeline (MS-PSRP 2.2.2.17).
@@ -40,7 +43,10 @@ macro_rules! payload {
             EndOfPipelineInput,
             /// Output object of a pipeline (MS-PSRP 2.2.2.19).
             PipelineOutput(Value),
-            $($(#[$record_doc])* $record(Box<InformationalRecord>),)*
+            $(
+                #[doc = concat!("Data of [`MessageType::", stringify!($record), "`].")]
+                $record(Box<InformationalRecord>),
+            )*
             /// A message of an unknown type: its number and its undecoded data.
             Other(u32, Box<[u8]>),
         }
@@ -95,61 +101,34 @@ macro_rules! payload {
 
 payload! {
     objects {
-        /// Versions of client or server.
         SessionCapability(SessionCapability),
-        /// Opens a pool.
         InitRunspacePool(Box<InitRunspacePool>),
-        /// Public key to encrypt the session key.
         PublicKey(PublicKey),
-        /// Encrypted session key.
         EncryptedSessionKey(EncryptedSessionKey),
-        /// Connects to a pool.
         ConnectRunspacePool(ConnectRunspacePool),
-        /// Sets the maximum number of runspaces.
         SetMaxRunspaces(SetMaxRunspaces),
-        /// Sets the minimum number of runspaces.
         SetMinRunspaces(SetMinRunspaces),
-        /// Response to a request of the pool.
         RunspaceAvailability(RunspaceAvailability),
-        /// State of the pool.
         RunspacePoolState(RunspacePoolStateInfo),
-        /// Starts a pipeline.
         CreatePipeline(Box<CreatePipeline>),
-        /// Requests the number of available runspaces.
         GetAvailableRunspaces(GetAvailableRunspaces),
-        /// Event of the remote session.
         UserEvent(Box<UserEvent>),
-        /// Application data of the server.
         ApplicationPrivateData(ApplicationPrivateData),
-        /// Starts a pipeline that lists commands.
         GetCommandMetadata(Box<GetCommandMetadata>),
-        /// Number of runspaces of the pool that a client connected to.
         RunspacePoolInitData(RunspaceLimits),
-        /// Resets the runspace.
         ResetRunspaceState(ResetRunspaceState),
-        /// Call of the client's host on behalf of the pool (MS-PSRP 2.2.2.15).
         RunspacePoolHostCall(HostCall),
-        /// Response to a call of the pool (MS-PSRP 2.2.2.16).
         RunspacePoolHostResponse(HostResponse),
-        /// An error of a pipeline (MS-PSRP 2.2.2.20).
         ErrorRecord(Box<ErrorRecord>),
-        /// State of a pipeline.
         PipelineState(PipelineStateInfo),
-        /// Progress of an operation (MS-PSRP 2.2.2.25).
         ProgressRecord(Box<Progress>),
-        /// A record of the information stream.
         InformationRecord(Box<InformationRecord>),
-        /// Call of the client's host on behalf of a pipeline (MS-PSRP 2.2.2.27).
         PipelineHostCall(HostCall),
-        /// Response to a call of a pipeline (MS-PSRP 2.2.2.28).
         PipelineHostResponse(HostResponse),
     }
     streams {
-        /// A debug message (MS-PSRP 2.2.2.22).
         DebugRecord => Debug,
-        /// A verbose message (MS-PSRP 2.2.2.23).
         VerboseRecord => Verbose,
-        /// A warning (MS-PSRP 2.2.2.24).
         WarningRecord => Warning,
     }
 }

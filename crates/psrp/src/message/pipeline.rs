@@ -321,11 +321,15 @@ impl Field for PowerShell {
 
     fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Error> {
         let mut from = MemberReader::new(value, budget)?;
-        let extra: Vec<Statement> = from.optional("ExtraCmds")?.unwrap_or_default();
-        let statements = if extra.is_empty() {
-            vec![from.required("Cmds")?]
-        } else {
-            extra.into_iter().map(|statement| statement.0).collect()
+        let extra: Vec<Value> = from.optional("ExtraCmds")?.unwrap_or_default();
+        let statement = |(index, statement): (usize, &Value)| {
+            MemberReader::new(statement, from.budget)
+                .and_then(|mut from| from.required("Cmds"))
+                .map_err(|error| error.at(index).at("ExtraCmds"))
+        };
+        let statements = match &extra[..] {
+            [] => vec![from.required("Cmds")?],
+            extra => extra.iter().enumerate().map(statement).collect::<Result<_, _>>()?,
         };
         Ok(Self {
             statements,
@@ -335,19 +339,6 @@ impl Field for PowerShell {
                 .optional("RedirectShellErrorOutputPipe")?
                 .unwrap_or_default(),
         })
-    }
-}
-
-/// Reads a statement in a list. Statements are written for a specific peer instead.
-struct Statement(Vec<Command>);
-
-impl Field for Statement {
-    fn write(&self) -> Value {
-        Value::Nil
-    }
-
-    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Error> {
-        MemberReader::new(value, budget)?.required("Cmds").map(Self)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::invocation::{InvocationMembers, RecordParts};
+use super::invocation::InvocationMembers;
 use super::{InvocationCall, InvocationInfo};
 use crate::Error;
 use crate::shape::{CopyBudget, Field, MemberReader, MemberWriter, object_struct, open_enum};
@@ -162,8 +162,7 @@ impl Field for ErrorRecord {
 
     fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Error> {
         let mut from = MemberReader::new(value, budget)?;
-        let RecordParts { invocation, pipeline_iteration_info, text, extra } =
-            INVOCATION.read(&mut from, Self::NAMES)?;
+        let (invocation, pipeline_iteration_info, text, extra) = INVOCATION.read(&mut from, Self::NAMES)?;
         Ok(Self { invocation, pipeline_iteration_info, text, extra, ..Self::read_members(&mut from)? })
     }
 }

@@ -1,7 +1,7 @@
 //! Records of the debug, verbose, warning and information streams, and the output of `Write-Host`.
 
 use super::InvocationInfo;
-use super::invocation::{InvocationMembers, RecordParts};
+use super::invocation::InvocationMembers;
 use crate::Error;
 use crate::host::ConsoleColor;
 use crate::shape::{CopyBudget, DEFAULT_COPY_BUDGET, Field, MemberReader, MemberWriter, object_struct};
@@ -202,8 +202,7 @@ impl InformationalRecord {
     pub(crate) fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Error> {
         budget.items::<Self>(1)?;
         let mut from = MemberReader::new(value, budget)?;
-        let RecordParts { invocation, pipeline_iteration_info, text, extra } =
-            INVOCATION.read(&mut from, &[MESSAGE])?;
+        let (invocation, pipeline_iteration_info, text, extra) = INVOCATION.read(&mut from, &[MESSAGE])?;
         let message = from.required::<Option<_>>(MESSAGE)?.unwrap_or_default();
         Ok(Self { message, invocation, pipeline_iteration_info, text, extra })
     }

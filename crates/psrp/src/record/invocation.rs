@@ -191,13 +191,8 @@ pub(super) struct InvocationMembers {
     pub(super) iteration: &'static str,
 }
 
-/// Parts of a record whose fields are members of the record itself on the wire.
-pub(super) struct RecordParts {
-    pub(super) invocation: Option<Box<InvocationInfo>>,
-    pub(super) pipeline_iteration_info: Option<Vec<i32>>,
-    pub(super) text: Option<PsString>,
-    pub(super) extra: Members,
-}
+/// The invocation of a record, the items that each command has processed, the text form, and the unknown members.
+type RecordParts = (Option<Box<InvocationInfo>>, Option<Vec<i32>>, Option<PsString>, Members);
 
 impl InvocationMembers {
     pub(super) fn write(
@@ -225,7 +220,6 @@ impl InvocationMembers {
             known.push(&[InvocationInfo::SERIALIZE_EXTENT]);
             known.extend([InvocationCall::NAMES, ScriptExtent::NAMES, CommandInfo::NAMES]);
         }
-        let (text, extra) = (from.text_form()?, from.extra(&known)?);
-        Ok(RecordParts { invocation, pipeline_iteration_info, text, extra })
+        Ok((invocation, pipeline_iteration_info, from.text_form()?, from.extra(&known)?))
     }
 }

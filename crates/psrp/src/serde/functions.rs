@@ -18,8 +18,6 @@ use crate::{Error, Value, clixml};
 /// Fails with [`Error::is_unwritable`] for 128-bit integers, for a dictionary with a null key, and if the type's own
 /// `Serialize` fails. The message contains the path to the value.
 ///
-/// # Examples
-///
 /// ```
 /// use std::collections::BTreeMap;
 ///
@@ -38,8 +36,6 @@ pub fn to_value<T: Serialize + ?Sized>(value: &T) -> Result<Value, Error> {
 /// - [`Error::is_mismatch`] if the value does not fit the type. The message contains the path, such as `Items[3].Name`,
 ///   and the expected type. An error message of the type itself, which may quote a value, is the source.
 /// - [`Error::is_limit`] if the budget is exceeded.
-///
-/// # Examples
 ///
 /// ```
 /// let value = psrp::Value::from(psrp::Object::list([1_i64, 2, 300]));
@@ -62,8 +58,6 @@ pub fn from_value<T: DeserializeOwned>(value: &Value) -> Result<T, Error> {
 ///
 /// Fails like both functions.
 ///
-/// # Examples
-///
 /// ```
 /// assert_eq!(psrp::to_clixml(&(1_u8, 'a'))?, psrp::clixml::to_vec(&psrp::to_value(&(1_u8, 'a'))?)?);
 /// assert_eq!(psrp::to_clixml("a\nb")?, b"<S>a_x000A_b</S>");
@@ -81,8 +75,6 @@ pub fn to_clixml<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, Error> {
 ///
 /// Fails like both functions. If the bytes are not CLIXML, the error has their [`offset`](Error::offset); if the value
 /// does not fit the type, the message contains the path to the value.
-///
-/// # Examples
 ///
 /// ```
 /// #[derive(serde::Deserialize)]
@@ -106,8 +98,6 @@ impl Value {
     /// # Errors
     ///
     /// Fails like [`from_value`]; the message contains the path.
-    ///
-    /// # Examples
     ///
     /// ```
     /// use psrp::{Object, Value};

@@ -9,7 +9,7 @@ use serde::ser::{self, Serialize, SerializeMap, SerializeSeq, Serializer};
 use crate::clixml::number;
 use crate::serde::functions::{Budget, RemainingBudget};
 use crate::serde::view::{self, text, visible};
-use crate::value::{Base, TypeNames};
+use crate::value::Base;
 use crate::{Object, PsString, Value, b64};
 
 /// A value as plain data, for example to print it as JSON.
@@ -209,7 +209,8 @@ impl<N: PlainNumbers> Node<'_, N> {
     fn typed_object<S: Serializer>(self, object: &Object, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         if let Some(names) = object.type_names() {
-            map.serialize_entry(view::TYPE_NAMES, &Names(names))?;
+            let names: Vec<_> = names.into_iter().map(PsString::to_str_lossy).collect();
+            map.serialize_entry(view::TYPE_NAMES, &names)?;
         }
         if let Some(text) = object.to_string_text() {
             map.serialize_entry(view::TO_STRING, &*text.to_str_lossy())?;
@@ -287,14 +288,6 @@ impl<N: PlainNumbers> Serialize for Container<'_, N> {
     }
 }
 
-struct Names<'a>(&'a TypeNames);
-
-impl Serialize for Names<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.as_slice().iter().map(PsString::to_str_lossy))
-    }
-}
-
 fn is_integer(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text);
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
@@ -357,11 +350,8 @@ impl<'de> Visitor<'de> for PlainVisitor {
         Ok(i32::try_from(value).map_or(Value::Int64(value), Value::Int32))
     }
 
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(match i64::try_from(value) {
-            Ok(value) => i32::try_from(value).map_or(Value::Int64(value), Value::Int32),
-            Err(_) => Value::UInt64(value),
-        })
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Value, E> {
+        i64::try_from(value).map_or(Ok(Value::UInt64(value)), |value| self.visit_i64(value))
     }
 
     fn visit_unit<E>(self) -> Result<Value, E> {

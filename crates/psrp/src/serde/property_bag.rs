@@ -5,9 +5,8 @@ use serde::ser::{Serialize, Serializer};
 
 use super::error::Result;
 use super::passthrough::{self, SerializeValue};
-use super::ser::{CUSTOM, to_value};
+use super::ser::to_value;
 use crate::error::Kind;
-use crate::value::Members;
 use crate::{Error, Object, Value};
 
 /// Writes a map with string keys as an object with members instead of a dictionary.
@@ -35,14 +34,11 @@ impl<T: Serialize> SerializeValue for PropertyBag<T> {
     fn value(&self) -> Result<Value> {
         let value = to_value(&self.0)?;
         let Some(entries) = value.entries() else { return Ok(value) };
-        let mut extended = Members::new();
-        for (key, value) in entries {
-            let Value::String(name) = key else {
-                return Err(Error::with(Kind::Unwritable, "a member name is not a string"));
-            };
-            extended.push(name.clone(), value.clone());
-        }
-        Ok(Object::builder().shared_type_names(CUSTOM.clone()).extended_members(extended).build().into())
+        let member = |(key, value): &(Value, Value)| match key {
+            Value::String(name) => Ok((name.clone(), value.clone())),
+            _ => Err(Error::with(Kind::Unwritable, "a member name is not a string")),
+        };
+        Ok(Object::custom(entries.iter().map(member).collect::<Result<Vec<_>>>()?).into())
     }
 
     fn serialize_plain<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

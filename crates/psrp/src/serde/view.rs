@@ -154,18 +154,3 @@ pub(super) fn text(value: &Value) -> Option<Cow<'_, PsString>> {
     };
     Some(Cow::Owned(text))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_name_is_visible_once() {
-        let members = |names: &[&str]| -> Vec<(PsString, Value)> {
-            names.iter().map(|name| ((*name).into(), (*name).into())).collect()
-        };
-        let (extended, adapted) = (members(&["a", "b", "c", "B"]), members(&["A", "d"]));
-        let names: Vec<_> = visible(&extended, &adapted).iter().map(|(name, _)| name.to_string()).collect();
-        assert_eq!(names, ["a", "c", "B", "d"]);
-    }
-}

@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use crate::Error;
 use crate::error::Kind;
-use crate::value::{DateTime, Members, Object, PsString, SecureString, TypeNames, Value, Version};
+use crate::value::{DateTime, Members, Object, PsString, SecureString, Value, Version};
 
 /// A type that can be a member of a message.
 pub(crate) trait Field: Sized {
@@ -134,7 +134,7 @@ impl<T: Field> Field for Option<T> {
 /// Written as `System.Collections.ArrayList`, which receivers accept for any list; read from any container.
 impl<T: Field> Field for Vec<T> {
     fn write(&self) -> Value {
-        list(self.iter().map(T::write))
+        Object::list(self.iter().map(T::write)).into()
     }
 
     fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Error> {
@@ -150,17 +150,6 @@ impl<T: Field> Field for Vec<T> {
     fn from_nil() -> Option<Self> {
         Some(Self::default())
     }
-}
-
-/// Creates a list; all lists share one allocation of type names.
-fn list(items: impl IntoIterator<Item = Value>) -> Value {
-    use std::sync::LazyLock;
-
-    use crate::value::ContainerKind;
-
-    static NAMES: LazyLock<TypeNames> =
-        LazyLock::new(|| TypeNames::new(["System.Collections.ArrayList", "System.Object"]));
-    Object::builder().shared_type_names(NAMES.clone()).list(ContainerKind::List, items).build().into()
 }
 
 /// Default limit on bytes copied out of one value: 64 MiB.

@@ -63,6 +63,13 @@ impl AsciiBuffer {
     }
 }
 
+impl fmt::Write for AsciiBuffer {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.push_bytes(text.as_bytes());
+        Ok(())
+    }
+}
+
 impl fmt::Display for AsciiBuffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
@@ -96,4 +103,16 @@ pub(crate) fn trim(text: &str) -> &str {
         [b'!'..=255] | [b'!'..=255, .., b'!'..=255] => text,
         _ => text.trim_matches([' ', '\t', '\r', '\n']),
     }
+}
+
+/// Consumes the fraction of a second, if there is one: a point and digits. Returns its ticks of 100 ns, and the digits
+/// after these, by which the caller rounds. `None` if no digit follows the point.
+pub(super) fn fraction<'a>(text: &mut &'a [u8]) -> Option<(u32, &'a [u8])> {
+    let Some(digits) = text.strip_prefix(b".") else { return Some((0, &[])) };
+    let len = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let (digits, rest) = digits.split_at(len);
+    let digit = |at: usize| digits.get(at).map_or(0, |digit| u32::from(digit - b'0'));
+    let ticks = (0..7).fold(0, |ticks, at| ticks * 10 + digit(at));
+    *text = rest;
+    (len > 0).then(|| (ticks, digits.get(7..).unwrap_or_default()))
 }

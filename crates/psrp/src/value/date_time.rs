@@ -193,35 +193,31 @@ impl TryFrom<DateTime> for SystemTime {
     }
 }
 
-/// Consumes a number of `N` digits.
-fn digits<const N: usize>(text: &mut &[u8]) -> Option<u32> {
-    let (digits, rest) = text.split_first_chunk::<N>()?;
-    let mut number = 0;
-    for digit in digits {
-        if !digit.is_ascii_digit() {
-            return None;
+/// Consumes text of this form, in which `0` stands for a digit. Returns the numbers before and after the other
+/// characters.
+#[inline]
+fn numbers<const N: usize>(text: &mut &[u8], form: &[u8]) -> Option<[u32; N]> {
+    let (own, rest) = text.split_at_checked(form.len())?;
+    let (mut numbers, mut index) = ([0; N], 0);
+    for (byte, form) in own.iter().zip(form) {
+        match form {
+            b'0' if byte.is_ascii_digit() => numbers[index] = numbers[index] * 10 + u32::from(byte - b'0'),
+            mark if mark == byte => index += 1,
+            _ => return None,
         }
-        number = number * 10 + u32::from(digit - b'0');
     }
     *text = rest;
-    Some(number)
-}
-
-/// Consumes this byte.
-fn skip(text: &mut &[u8], byte: u8) -> Option<()> {
-    *text = text.strip_prefix(&[byte])?;
-    Some(())
+    Some(numbers)
 }
 
 fn parse(mut text: &[u8]) -> Option<DateTime> {
     let text = &mut text;
-    let year = digits::<4>(text)?;
-    skip(text, b'-')?;
-    let month = digits::<2>(text)?;
-    skip(text, b'-')?;
-    let day = digits::<2>(text)?;
+    let [year, month, day] = numbers(text, b"0000-00-00")?;
     let date = civil::Date::new(year as i16, month as i8, day as i8).ok()?;
-    let time = if skip(text, b'T').is_some() { time(text, date)? } else { date.at(0, 0, 0, 0) };
+    let time = match numbers(text, b"T00:00:00") {
+        Some([_, hour, minute, second]) => date_time(date, [hour, minute, second], text)?,
+        None => date.at(0, 0, 0, 0),
+    };
     let kind = match text {
         [] => DateTimeKind::Unspecified,
         [b'Z'] => DateTimeKind::Utc,
@@ -231,155 +227,34 @@ fn parse(mut text: &[u8]) -> Option<DateTime> {
     DateTime::new(time, kind)
 }
 
-/// Parses a time of day.
-fn time(text: &mut &[u8], date: civil::Date) -> Option<civil::DateTime> {
-    let hour = digits::<2>(text)?;
-    skip(text, b':')?;
-    let minute = digits::<2>(text)?;
-    skip(text, b':')?;
-    let second = digits::<2>(text)?;
-    let ticks = if skip(text, b'.').is_some() { fraction(text)? } else { 0 };
-    // The end of the day, and a fraction that was rounded up to a second.
-    let (hour, days) = if (hour, minute, second, ticks) == (24, 0, 0, 0) { (0, 1) } else { (hour, 0) };
-    let (ticks, seconds) = if ticks == 10_000_000 { (0, 1) } else { (ticks, 0) };
+/// Consumes the fraction of the second, rounds it half to even, and joins the date and the time of day.
+fn date_time(
+    date: civil::Date,
+    [hour, minute, second]: [u32; 3],
+    text: &mut &[u8],
+) -> Option<civil::DateTime> {
+    let (ticks, excess) = ascii::fraction(text)?;
+    let is_up = match excess {
+        [b'5', rest @ ..] if rest.iter().all(|digit| *digit == b'0') => ticks % 2 == 1,
+        _ => excess.first().is_some_and(|digit| *digit >= b'5'),
+    };
+    let is_end_of_day = (hour, minute, second, ticks, is_up) == (24, 0, 0, 0, false);
+    let hour = if is_end_of_day { 0 } else { hour };
     // jiff accepts a leap second.
     if second > 59 {
         return None;
     }
-    let time = civil::Time::new(hour as i8, minute as i8, second as i8, ticks * 100).ok()?;
+    let time = civil::Time::new(hour as i8, minute as i8, second as i8, ticks as i32 * 100).ok()?;
     let time = date.to_datetime(time);
-    match (days, seconds) {
-        (0, 0) => Some(time),
-        _ => time.checked_add(SignedDuration::from_secs(days * 86_400 + seconds)).ok(),
-    }
-}
-
-/// Consumes the digits of a fraction and returns them as ticks, rounded half to even.
-fn fraction(text: &mut &[u8]) -> Option<i32> {
-    let len = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let (digits, rest) = text.split_at(len);
-    let mut ticks = 0;
-    for at in 0..7 {
-        ticks = ticks * 10 + i32::from(digits.get(at).map_or(0, |digit| digit - b'0'));
-    }
-    if let Some((first, rest)) = digits.get(7..).and_then(<[u8]>::split_first) {
-        let half = *first == b'5' && rest.iter().all(|digit| *digit == b'0');
-        ticks += i32::from(if half { ticks % 2 == 1 } else { *first >= b'5' });
-    }
-    *text = rest;
-    (len > 0).then_some(ticks)
+    let rest = SignedDuration::new(if is_end_of_day { 86_400 } else { 0 }, if is_up { 100 } else { 0 });
+    if rest.is_zero() { Some(time) } else { time.checked_add(rest).ok() }
 }
 
 fn minutes(west: bool, mut offset: &[u8]) -> Option<i16> {
-    let offset = &mut offset;
-    let hours = digits::<2>(offset)?;
-    skip(offset, b':')?;
-    let minutes = digits::<2>(offset)?;
+    let [hours, minutes] = numbers(&mut offset, b"00:00")?;
     if minutes > 59 || !offset.is_empty() {
         return None;
     }
     let minutes = i16::try_from(hours * 60 + minutes).ok()?;
     Some(if west { -minutes } else { minutes })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::value::tests::check_text;
-
-    #[test]
-    fn text_is_parsed_and_written() {
-        check_text::<DateTime>(
-            &[
-                "0001-01-01T00:00:00",
-                "0999-12-31T00:00:00Z",
-                "9999-12-31T23:59:59.9999999",
-                "2024-02-29T23:59:59.1234567Z",
-                "2021-12-31T12:00:00+05:30",
-                "2021-12-31T12:00:00-00:30",
-                "2021-12-31T12:00:00+00:00",
-                "2020-01-01T00:00:00.5-14:00",
-                "2000-02-29T00:00:00.000001Z",
-            ],
-            &[
-                (" 2024-01-02\n", "2024-01-02T00:00:00"),
-                ("2024-01-02Z", "2024-01-02T00:00:00Z"),
-                ("2024-01-02+01:00", "2024-01-02T00:00:00+01:00"),
-                ("2024-12-31T24:00:00Z", "2025-01-01T00:00:00Z"),
-                ("2024-12-31T23:59:59.99999999", "2025-01-01T00:00:00"),
-                ("2024-01-02T03:04:05.1000000", "2024-01-02T03:04:05.1"),
-                ("2024-01-02T03:04:05.00000005", "2024-01-02T03:04:05"),
-                ("2024-01-02T03:04:05.00000015", "2024-01-02T03:04:05.0000002"),
-                ("2024-01-02T03:04:05.000000050001", "2024-01-02T03:04:05.0000001"),
-            ],
-            &[
-                "",
-                "2024",
-                "2024-01",
-                "2024-1-2",
-                "0000-01-01",
-                "2023-02-29",
-                "1900-02-29",
-                "2024-13-01",
-                "2024-00-01",
-                "2024-01-00",
-                "2024-04-31",
-                "12024-01-01",
-                "-2024-01-01",
-                "2024-01-02t03:04:05",
-                "2024-01-02 03:04:05",
-                "2024-01-02T03:04",
-                "2024-01-02T03:04:60",
-                "2024-01-02T03:60:00",
-                "2024-01-02T25:00:00",
-                "2024-01-02T24:00:01",
-                "2024-01-02T03:04:05.",
-                "2024-01-02T03:04:05z",
-                "2024-01-02T03:04:05+1:00",
-                "2024-01-02T03:04:05+0100",
-                "2024-01-02T03:04:05+01:60",
-                "2024-01-02T03:04:05+14:01",
-                "2024-01-02T03:04:05Zx",
-                "9999-12-31T24:00:00",
-                "9999-12-31T23:59:59.99999995",
-                "2024-01-0\u{665}",
-            ],
-        );
-    }
-
-    #[test]
-    fn ticks_and_offsets_are_converted() {
-        for (text, ticks) in [
-            ("0001-01-01T00:00:00", 0),
-            ("1970-01-01T00:00:00", 621_355_968_000_000_000),
-            ("2024-02-29T23:58:57.0000001", 638_448_479_370_000_001),
-            ("9999-12-31T23:59:59.9999999", DateTime::MAX_TICKS),
-        ] {
-            let date: DateTime = text.parse().unwrap();
-            assert_eq!(date.ticks(), ticks, "{text}");
-            assert_eq!(DateTime::from_ticks(ticks, DateTimeKind::Unspecified), Some(date), "{text}");
-        }
-        for ticks in [-1, i64::MIN, DateTime::MAX_TICKS + 1, i64::MAX] {
-            assert_eq!(DateTime::from_ticks(ticks, DateTimeKind::Utc), None, "{ticks}");
-        }
-        let date = DateTime::new(civil::date(1, 1, 1).at(0, 0, 0, 199), DateTimeKind::Utc).unwrap();
-        assert_eq!(date.ticks(), 1);
-        let date: DateTime = "2024-02-29T23:58:57.0000001-01:30".parse().unwrap();
-        assert_eq!(date.to_utc().unwrap().to_string(), "2024-03-01T01:28:57.0000001Z");
-        assert_eq!(DateTime::from_ticks(0, DateTimeKind::Local(841)), None);
-        assert_eq!(DateTime::from_ticks(0, DateTimeKind::Local(1)).unwrap().to_utc(), None);
-    }
-
-    #[test]
-    fn system_times_round_trip() {
-        for text in ["1969-12-31T23:59:59.9999999Z", "2024-02-29T23:59:59.1234567Z", "1970-01-01T00:00:00Z"] {
-            let date: DateTime = text.parse().unwrap();
-            assert_eq!(DateTime::try_from(SystemTime::try_from(date).unwrap()).unwrap(), date);
-        }
-        let date: DateTime = "2024-01-02T03:04:05+01:00".parse().unwrap();
-        let time = SystemTime::try_from(date).unwrap();
-        assert_eq!(DateTime::try_from(time).unwrap().to_string(), "2024-01-02T02:04:05Z");
-        let unknown: DateTime = "2024-01-02T03:04:05".parse().unwrap();
-        assert!(SystemTime::try_from(unknown).unwrap_err().is_mismatch());
-    }
 }

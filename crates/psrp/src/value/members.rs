@@ -46,6 +46,10 @@ impl Members {
         self.0.iter().map(|(name, value)| (name, value))
     }
 
+    pub(super) fn values(&self) -> impl Iterator<Item = &Value> {
+        self.0.iter().map(|(_, value)| value)
+    }
+
     #[cfg(feature = "serde")]
     pub(crate) fn as_slice(&self) -> &[(PsString, Value)] {
         &self.0
@@ -98,17 +102,5 @@ impl IntoIterator for Members {
 
     fn into_iter(mut self) -> Self::IntoIter {
         std::mem::take(&mut self.0).into_iter()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lookup_ignores_case_and_returns_the_last() {
-        let members: Members = [("Name", 1), ("NAME", 2)].into_iter().collect();
-        assert_eq!(members.get("name"), Some(&Value::Int32(2)));
-        assert_eq!(members.len(), 2);
     }
 }

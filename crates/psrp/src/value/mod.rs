@@ -190,34 +190,3 @@ impl Index<&str> for Value {
         self.get(name).unwrap_or(&NIL)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use std::fmt::Display;
-    use std::str::FromStr;
-
-    use super::*;
-    use crate::Error;
-
-    /// Checks texts that are written as they were read, texts that are written differently, and malformed texts.
-    pub(super) fn check_text<T: FromStr<Err = Error> + Display>(
-        canonical: &[&str],
-        normalized: &[(&str, &str)],
-        malformed: &[&str],
-    ) {
-        let canonical = canonical.iter().map(|text| (*text, *text));
-        for (text, expected) in canonical.chain(normalized.iter().copied()) {
-            let read = text.parse::<T>().unwrap_or_else(|error| panic!("{text:?}: {error}"));
-            assert_eq!(read.to_string(), expected, "{text:?}");
-        }
-        for text in malformed {
-            assert!(text.parse::<T>().is_err_and(|error| error.is_invalid_text()), "{text:?}");
-        }
-    }
-
-    #[test]
-    fn a_value_has_32_bytes() {
-        assert_eq!(size_of::<Value>(), 32);
-        assert_eq!(size_of::<Option<Value>>(), 32);
-    }
-}

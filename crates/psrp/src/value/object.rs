@@ -1,6 +1,6 @@
 //! Objects with type names, members and a base value.
 
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, LazyLock, OnceLock, Weak};
 
 use super::ps_string::shared_size;
 use super::{Members, PsString, Value};
@@ -51,6 +51,20 @@ pub enum ContainerKind {
     Stack,
 }
 
+/// Defines lists of the names of a type and `System.Object`, each created once.
+macro_rules! type_names {
+    ($($name:ident = $type:literal;)*) => {$(
+        pub(crate) static $name: LazyLock<TypeNames> =
+            LazyLock::new(|| TypeNames::new([$type, "System.Object"]));
+    )*};
+}
+
+type_names! {
+    LIST = "System.Collections.ArrayList";
+    DICTIONARY = "System.Collections.Hashtable";
+    CUSTOM = "System.Management.Automation.PSCustomObject";
+}
+
 impl Object {
     /// Returns a builder.
     pub fn builder() -> ObjectBuilder {
@@ -70,26 +84,18 @@ impl Object {
 
     /// Creates a list of the type `System.Collections.ArrayList`.
     pub fn list<T: Into<Value>>(items: impl IntoIterator<Item = T>) -> Self {
-        Self::builder()
-            .type_names(["System.Collections.ArrayList", "System.Object"])
-            .list(ContainerKind::List, items)
-            .build()
+        Self::builder().shared_type_names(LIST.clone()).list(ContainerKind::List, items).build()
     }
 
     /// Creates a dictionary of the type `System.Collections.Hashtable`.
     pub fn dictionary<K: Into<Value>, V: Into<Value>>(entries: impl IntoIterator<Item = (K, V)>) -> Self {
-        Self::builder()
-            .type_names(["System.Collections.Hashtable", "System.Object"])
-            .dictionary(entries)
-            .build()
+        Self::builder().shared_type_names(DICTIONARY.clone()).dictionary(entries).build()
     }
 
     /// Creates an object of the type `System.Management.Automation.PSCustomObject` with these members.
     pub fn custom<N: Into<PsString>, V: Into<Value>>(members: impl IntoIterator<Item = (N, V)>) -> Self {
-        let mut object =
-            Self::builder().type_names(["System.Management.Automation.PSCustomObject", "System.Object"]);
-        object.0.extended = members.into_iter().collect();
-        object.build()
+        let members = members.into_iter().collect();
+        Self::builder().shared_type_names(CUSTOM.clone()).extended_members(members).build()
     }
 
     /// Creates an enumeration value (MS-PSRP 2.2.5.2.7) from its type, the name of the value, and its number in the
@@ -344,42 +350,5 @@ impl<'a> IntoIterator for &'a TypeNames {
 
     fn into_iter(self) -> Self::IntoIter {
         self.0.iter()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn extended_members_have_priority() {
-        let object = Object::builder().adapted("a", 1).extended("A", 2).build();
-        assert_eq!(object.get("a"), Some(&Value::Int32(2)));
-    }
-
-    /// PowerShell's order: `$table = @{ a = 1 }; Add-Member -InputObject $table a 2; $table.a`.
-    #[test]
-    fn entries_rank_between_extended_and_adapted_members() {
-        let entries = [("a", 1), ("Count", 2), ("key", 3), ("KEY", 4)];
-        let table = Object::builder().adapted("Count", 9).adapted("IsFixedSize", 0).dictionary(entries);
-        let table = table.extended("A", 8).build();
-        assert_eq!(table.get("a"), Some(&Value::Int32(8)));
-        assert_eq!(table.get("isFixedSize"), Some(&Value::Int32(0)));
-        for value in [Value::from(table.clone()), Object::builder().wrap(table).build().into()] {
-            assert_eq!(value["count"], Value::Int32(2));
-            assert_eq!(
-                [&value["key"], &value["KEY"], &value["Key"]].map(Value::as_i32),
-                [Some(3), Some(4), Some(4)]
-            );
-        }
-    }
-
-    #[test]
-    fn a_cycle_does_not_keep_its_object_alive() {
-        let object = Object::new_cyclic(|me| Object::builder().extended("me", Value::Cycle(me)));
-        let Some(Value::Cycle(cycle)) = object.get("me").cloned() else { panic!("no cycle") };
-        assert!(cycle.upgrade().is_some());
-        drop(object);
-        assert!(cycle.upgrade().is_none());
     }
 }

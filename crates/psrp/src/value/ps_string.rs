@@ -165,31 +165,3 @@ impl fmt::Debug for PsString {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lone_surrogates_are_preserved() {
-        let units = [u16::from(b'a'), 0xD83D, u16::from(b'b')];
-        let text = PsString::from_utf16(&units);
-        assert_eq!(text.as_str(), None);
-        assert_eq!(text.to_utf16(), units);
-        assert_eq!(text.to_string(), "a\u{FFFD}b");
-        assert_eq!(format!("{text:?}"), r#""a\u{d83d}b""#);
-        assert_eq!(text, PsString::from_utf16(&units));
-    }
-
-    #[test]
-    fn surrogate_pairs_become_utf8() {
-        let text = PsString::from_utf16(&[0xD83D, 0xDE00]);
-        assert_eq!(text, "\u{1F600}");
-    }
-
-    #[test]
-    fn a_string_has_24_bytes() {
-        assert_eq!(size_of::<PsString>(), 24);
-        assert_eq!(size_of::<Option<PsString>>(), 24);
-    }
-}

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use zeroize::Zeroizing;
 
 use super::ps_string::shared_size;
-use super::{Base, Members, Object, Value};
+use super::{Base, Value};
 use crate::crypto::Cipher;
 use crate::error::Error;
 
@@ -154,28 +154,21 @@ impl Value {
         while let Some(value) = todo.pop() {
             match value {
                 Self::SecureString(text) => call(text)?,
-                Self::MemberSet(members) => push_members(members, &mut todo),
+                Self::MemberSet(members) => todo.extend(members.values()),
                 Self::Object(object) if !object.is_shared() || visited.insert(object.address()) => {
-                    push_object(object, &mut todo);
+                    match object.base() {
+                        Base::None => {}
+                        Base::Value(value) => todo.push(value),
+                        Base::List(_, items) => todo.extend(items),
+                        Base::Dictionary(entries) => {
+                            todo.extend(entries.iter().flat_map(|(key, value)| [key, value]));
+                        }
+                    }
+                    todo.extend(object.adapted().values().chain(object.extended().values()));
                 }
                 _ => {}
             }
         }
         Ok(())
     }
-}
-
-fn push_object<'a>(object: &'a Object, todo: &mut Vec<&'a Value>) {
-    match object.base() {
-        Base::None => {}
-        Base::Value(value) => todo.push(value),
-        Base::List(_, items) => todo.extend(items),
-        Base::Dictionary(entries) => todo.extend(entries.iter().flat_map(|(key, value)| [key, value])),
-    }
-    push_members(object.adapted(), todo);
-    push_members(object.extended(), todo);
-}
-
-fn push_members<'a>(members: &'a Members, todo: &mut Vec<&'a Value>) {
-    todo.extend(members.iter().map(|(_, value)| value));
 }

@@ -102,19 +102,3 @@ impl FromStr for Version {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::value::tests::check_text;
-
-    #[test]
-    fn text_is_parsed_and_written() {
-        check_text::<Version>(
-            &["2.3", "7.4.6", "5.1.19041.1", "0.0", "2147483647.0"],
-            &[],
-            &["", "1", "1.", ".1", "1.2.3.4.5", "1.-2", "1.+2", "1.2147483648", "a.b", "1 .2"],
-        );
-        assert_ne!(Version::new(2, 3), Version::new(2, 3).with_revision(0, 0), "missing parts stay missing");
-    }
-}

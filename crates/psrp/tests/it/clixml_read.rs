@@ -166,6 +166,50 @@ mod texts {
     }
 }
 
+mod attributes {
+    use super::*;
+
+    #[test]
+    fn malformed_attributes_are_rejected() {
+        for raw in ["N", "N=", "N=x", "='x'", "N='1' N='2'", "N='1'RefId='2'"] {
+            assert!(refused(&format!("<S {raw}>x</S>")).is_syntax(), "{raw}");
+        }
+        assert!(refused("<S xmlns='http://example.org'>x</S>").is_structure());
+    }
+
+    #[test]
+    fn references_and_white_space_in_names_are_resolved() {
+        let member = |name: &str| format!("<Obj><MS><I32 N='{name}'>1</I32></MS></Obj>");
+        for (written, name) in [
+            ("a b", "a b"),
+            ("&lt;&amp;&#65;&#x1F600;", "<&A\u{1F600}"),
+            ("a\tb\r\nc\nd&#10;e", "a b c d\ne"),
+        ] {
+            assert_eq!(read(&member(written))[name], Value::Int32(1), "{written}");
+        }
+        for name in ["<", "&", "&;", "&x;", "&#xD800;", "&#x110000;"] {
+            assert!(refused(&member(name)).is_syntax(), "{name}");
+        }
+    }
+
+    #[test]
+    fn names_of_streams_ignore_case() {
+        for stream in [
+            Stream::Output,
+            Stream::Error,
+            Stream::Warning,
+            Stream::Verbose,
+            Stream::Debug,
+            Stream::Information,
+            Stream::Progress,
+        ] {
+            assert_eq!(Stream::from_name(stream.name()), stream);
+            assert_eq!(Stream::from_name(&stream.name().to_uppercase()), stream);
+        }
+        assert_eq!(Stream::from_name("elsewhere"), Stream::Output);
+    }
+}
+
 mod objects {
     use super::*;
 
@@ -269,6 +313,63 @@ mod spellings {
                     assert_eq!(format!("{:?}", read(&text)), format!("{expected:?}"), "{text}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn unusual_forms_of_a_primitive_are_equivalent() {
+        for form in [
+            "<I32 N='Id'>4</I32>",
+            "<I32  N=\"Id\">4</I32>",
+            "<I32 N=\"Id\" >4</I32>",
+            "<I32 N =\"Id\">4</I32>",
+            "<I32 N=\"Id\" S=\"x\">4</I32>",
+            "<I32 N=\"&#73;d\">4</I32>",
+            "<I32 N=\"Id\">4</I32 >",
+            "<I32 N=\"Id\"><!-- -->4</I32>",
+            "<I32 N=\"Id\"><![CDATA[4]]></I32>",
+            "<I32 N=\"Id\">&#52;</I32>",
+        ] {
+            assert_eq!(read(&format!("<Obj><MS>{form}</MS></Obj>"))["Id"], Value::Int32(4), "{form}");
+        }
+        assert!(read("<Obj><MS><I32 N=\"a\tb\">4</I32></MS></Obj>").get("a b").is_some());
+    }
+
+    #[test]
+    fn malformed_elements_are_rejected() {
+        for form in [
+            "<",
+            "<I32",
+            "<I32 ",
+            "<I32 N=\"a\">4",
+            "<I32 N=\"a\">4<",
+            "<I32 N=\"a\">4</",
+            "<I32 N=\"a\">4</I32",
+            "<I32 N=\"a\">4</I64>",
+            "<I32 N=\"a\">&#x;</I32>",
+            "<I32 N=\"a\">4&amp</I32>",
+            "<I32 N=\"a<b\">4</I32>",
+            "<I32 N=\"a\"x>4</I32>",
+            "<I32 N=\"a",
+            "x<I32 N=\"a\">4</I32>",
+            "<\u{e9}I32 N=\"a\">4</I32>",
+            "<PR N=\"a\"/>",
+            "<Ref N=\"a\"/>",
+            "<Obj",
+            "<Obj N=\"a\" RefId=\"0>\"",
+            "<Obj N=\"a\" RefId></Obj>",
+            "<Obj N=\"a\" RefId=0></Obj>",
+            "<Obj RefId='0'N='1'></Obj>",
+            "<Obj N=\"a\" xmlns='http://example.org'></Obj>",
+            "< MS N=\"a\"></MS>",
+            "<MS/x N=\"a\"></MS>",
+            "<X N=\"a\"/>",
+        ] {
+            let error = refused(&format!("<Obj><MS>{form}</MS></Obj>"));
+            assert!(
+                error.is_syntax() || error.is_structure() || error.is_unexpected_end(),
+                "{form}: {error}"
+            );
         }
     }
 

@@ -13,6 +13,14 @@ fn shows(value: impl Into<Value>, expected: serde_json::Value) {
 }
 
 #[test]
+fn each_member_name_is_shown_once_in_order() {
+    let object = Object::builder().adapted("A", 1).adapted("d", 2);
+    let object = object.extended("a", 3).extended("b", 4).extended("c", 5).extended("B", 6);
+    let text = serde_json::to_string(&Value::from(object.build())).unwrap();
+    assert_eq!(text, r#"{"a":3,"c":5,"B":6,"d":2}"#);
+}
+
+#[test]
 fn values_of_each_kind_become_json() {
     shows(Value::Nil, json!(null));
     shows(true, json!(true));

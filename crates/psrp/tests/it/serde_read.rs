@@ -116,6 +116,8 @@ fn numbers_are_converted_if_they_fit() {
     assert_eq!(from_value::<i32>(&Value::Double(-3.0)).unwrap(), -3);
     assert_eq!(from_value::<u64>(&Value::Double(9_223_372_036_854_775_808.0)).unwrap(), 1 << 63);
     assert_eq!(from_value::<i16>(&decimal("12.00")).unwrap(), 12);
+    assert_eq!(from_value::<i16>(&decimal("-15.00")).unwrap(), -15);
+    assert_eq!(from_value::<i128>(&decimal("0.0000000000000000000000000000")).unwrap(), 0);
     assert_eq!(from_value::<i128>(&decimal("79228162514264337593543950335")).unwrap(), (1 << 96) - 1);
     assert_eq!(from_value::<f64>(&Value::Int32(3)).unwrap(), 3.0);
     assert_eq!(from_value::<f64>(&Value::Single(0.5)).unwrap(), 0.5);

@@ -255,6 +255,29 @@ fn a_struct_can_have_a_dotnet_type() {
     both(file("/a", Some(Box::new(file("/", None)))), value);
 }
 
+#[test]
+fn the_root_type_is_appended_if_missing() {
+    #[derive(Serialize)]
+    #[serde(rename = "A.B : C.D")]
+    struct WithoutRoot {}
+
+    #[derive(Serialize)]
+    #[serde(rename = "A.B : System.Object")]
+    struct WithRoot {}
+
+    #[derive(Serialize)]
+    #[serde(rename = "System.Object")]
+    struct Root {}
+
+    let names = |value: Value| {
+        let names = value.as_object().unwrap().type_names().unwrap().clone();
+        names.as_slice().iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(names(to_value(&WithoutRoot {}).unwrap()), ["A.B", "C.D", "System.Object"]);
+    assert_eq!(names(to_value(&WithRoot {}).unwrap()), ["A.B", "System.Object"]);
+    assert_eq!(names(to_value(&Root {}).unwrap()), ["System.Object"]);
+}
+
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Line {
     #[serde(rename = "$Value")]

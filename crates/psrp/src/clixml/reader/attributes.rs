@@ -116,26 +116,3 @@ pub(super) fn value(raw: &str) -> Result<Cow<'_, str>, Error> {
 pub(super) fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn malformed_attributes_are_rejected() {
-        for raw in [" N", " N=", " N=x", " N='x", " ='x'", " N='1' N='2'", " N='1'RefId='2'", "N='x'"] {
-            assert!(Attributes::parse(raw).unwrap_err().is_syntax(), "{raw}");
-        }
-        assert!(Attributes::parse(" xmlns='http://example.org'").unwrap_err().is_structure());
-    }
-
-    #[test]
-    fn references_and_white_space_in_values_are_resolved() {
-        assert_eq!(value("a b").unwrap(), "a b");
-        assert_eq!(value("&lt;&amp;&#65;&#x1F600;").unwrap(), "<&A\u{1F600}");
-        assert_eq!(value("a\tb\r\nc\nd&#10;e").unwrap(), "a b c d\ne");
-        for raw in ["<", "&", "&;", "&x;", "&#xD800;", "&#x110000;"] {
-            assert!(value(raw).unwrap_err().is_syntax(), "{raw}");
-        }
-    }
-}

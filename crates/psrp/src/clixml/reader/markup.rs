@@ -182,6 +182,25 @@ impl<'a> Source<'a> {
         Text::of(text).ok()
     }
 
+    /// Reads the next element, which has nothing but text, with the XML reader. Returns its name and text, or `None` at
+    /// the end tag of the innermost element. [`offset`](Self::offset) is then that of the element.
+    pub(super) fn text_element(&mut self) -> Result<Option<(&'a str, Text<'a>)>, Error> {
+        loop {
+            self.rest();
+            match self.next()? {
+                Event::Start(start) => {
+                    let (at, name) = (self.at, self.name(&start));
+                    let text = self.text()?;
+                    self.at = at;
+                    return Ok(Some((name, text)));
+                }
+                Event::Empty(start) => return Ok(Some((self.name(&start), Text::Raw("")))),
+                Event::End(_) => return Ok(None),
+                event => self.expect_comment(&event)?,
+            }
+        }
+    }
+
     /// Reads the text up to the end tag of the innermost element. Fails for a nested element and at the end of the
     /// input.
     pub(super) fn text(&mut self) -> Result<Text<'a>, Error> {

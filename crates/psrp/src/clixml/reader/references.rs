@@ -13,11 +13,13 @@ pub(super) struct Table<T> {
     others: HashMap<Box<str>, T>,
 }
 
-impl<T> Table<T> {
-    pub(super) fn new() -> Self {
+impl<T> Default for Table<T> {
+    fn default() -> Self {
         Self { counted: Vec::new(), others: HashMap::new() }
     }
+}
 
+impl<T> Table<T> {
     pub(super) fn clear(&mut self) {
         self.counted.clear();
         self.others.clear();
@@ -82,7 +84,7 @@ mod tests {
 
     #[test]
     fn identifiers_are_compared_as_text() {
-        let mut table = Table::new();
+        let mut table = Table::default();
         for (value, id) in ["0", "00", "7", "+7", "RefId-0", "", "4000000000", "99999999999999999999"]
             .into_iter()
             .enumerate()
@@ -98,7 +100,7 @@ mod tests {
 
     #[test]
     fn the_last_definition_wins_after_the_list_catches_up() {
-        let mut table = Table::new();
+        let mut table = Table::default();
         table.insert("5", 'a');
         for id in ["0", "1", "2", "3", "4"] {
             table.insert(id, 'x');

@@ -197,35 +197,3 @@ fn character(number: &str) -> Option<Character> {
 pub(super) fn malformed(what: &'static str) -> Error {
     Error::with(Kind::Syntax, what)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn built(pieces: &[&str]) -> PsString {
-        let mut builder = TextBuilder::default();
-        for piece in pieces {
-            match piece.strip_prefix('&') {
-                Some(name) => builder.push_reference(name).unwrap(),
-                None => builder.push_raw(piece),
-            }
-        }
-        builder.finish().into_string()
-    }
-
-    #[test]
-    fn references_are_resolved() {
-        assert_eq!(built(&["&lt", "x", "&#x41", "&#66", "&#x1F600", "&#0"]), "<xAB\u{1F600}\0");
-        for name in ["", "#", "#x", "#+1", "#x+1", "#xG", "#1114112", "#x110000", "#99999999999", "nbsp"] {
-            assert!(reference(name).unwrap_err().is_syntax(), "{name}");
-        }
-    }
-
-    #[test]
-    fn surrogates_are_preserved_and_joined() {
-        assert_eq!(built(&["a", "&#xD83D", "&#xDE00", "b"]), "a\u{1F600}b");
-        assert_eq!(built(&["a", "&#xD83D", "b"]).to_utf16(), [97, 0xD83D, 98]);
-        assert_eq!(built(&["&#xD83D", "_xDE00_"]), "\u{1F600}");
-        assert_eq!(built(&["_x41", "&#xD83D", "_x0042_"]).to_utf16(), [0x5F, 0x78, 0x34, 0x31, 0xD83D, 0x42]);
-    }
-}

@@ -1,7 +1,5 @@
 //! Builds values from elements, without recursion.
 
-use quick_xml::events::Event;
-
 use super::attributes::{self, Attributes};
 use super::leaf::{self, Leaf};
 use super::markup::{Markup, Source};
@@ -16,6 +14,7 @@ use crate::value::object::Content;
 use crate::value::{Base, ContainerKind, Cycle, Members, Object, PsString, TypeNames, Value};
 
 /// Builds values: the open elements, and the objects and type names by identifier.
+#[derive(Default)]
 pub(super) struct Tree {
     options: ReadOptions,
     /// Number of values and type names so far.
@@ -84,20 +83,7 @@ enum ObjectState {
 
 impl Tree {
     pub(super) fn new(options: ReadOptions) -> Self {
-        Self {
-            options,
-            nodes: 0,
-            decoded_size: 0,
-            depth: 0,
-            objects: Table::new(),
-            type_names: Table::new(),
-            open_elements: Vec::new(),
-            open_objects: Vec::new(),
-            members: Vec::new(),
-            values: Vec::new(),
-            entries: Vec::new(),
-            names: Vec::new(),
-        }
+        Self { options, ..Self::default() }
     }
 
     /// Clears the tables of identifiers at the start of another document.
@@ -446,28 +432,13 @@ impl Tree {
     /// Reads the list of type names whose start tag was just read.
     fn read_type_names(&mut self, source: &mut Source<'_>, start: &StartTag<'_>) -> Result<TypeNames, Error> {
         self.names.clear();
-        let mut is_open = !start.is_empty;
-        while is_open {
-            let name = match source.element_text("T") {
-                Some(name) => name,
-                None if source.rest().is_some_and(|rest| source.end(rest)) => break,
-                None => match source.next()? {
-                    Event::Start(tag) if tag.name().as_ref() == "T" => source.text()?,
-                    Event::Empty(tag) if tag.name().as_ref() == "T" => Text::Raw(""),
-                    Event::End(_) => {
-                        is_open = false;
-                        continue;
-                    }
-                    Event::Start(_) | Event::Empty(_) => {
-                        return Err(source.structure("a list of type names has nothing but type names"));
-                    }
-                    event => {
-                        source.expect_comment(&event)?;
-                        continue;
-                    }
-                },
-            };
-            self.type_name(name)?;
+        if !start.is_empty {
+            while let Some(name) = next_type_name(source)? {
+                self.count()?;
+                let name = name.into_string();
+                self.charge(size_of::<PsString>() + name.heap_size())?;
+                self.names.push(name);
+            }
         }
         self.charge(TypeNames::SIZE)?;
         let names = TypeNames::new(self.names.drain(..));
@@ -477,14 +448,6 @@ impl Tree {
             self.type_names.insert(&id, names.clone());
         }
         Ok(names)
-    }
-
-    fn type_name(&mut self, text: Text<'_>) -> Result<(), Error> {
-        self.count()?;
-        let name = text.into_string();
-        self.charge(size_of::<PsString>() + name.heap_size())?;
-        self.names.push(name);
-        Ok(())
     }
 
     fn member_name(&mut self, attributes: &Attributes<'_>) -> Result<PsString, Error> {
@@ -571,6 +534,21 @@ impl StartTag<'_> {
             Ok(text) if text.trim_ascii().is_empty() => Ok(()),
             _ => Err(structure("text in a reference")),
         }
+    }
+}
+
+/// Reads the next name of a list of type names, or `None` at its end tag.
+fn next_type_name<'a>(source: &mut Source<'a>) -> Result<Option<Text<'a>>, Error> {
+    if let Some(name) = source.element_text("T") {
+        return Ok(Some(name));
+    }
+    if source.rest().is_some_and(|rest| source.end(rest)) {
+        return Ok(None);
+    }
+    match source.text_element()? {
+        Some(("T", name)) => Ok(Some(name)),
+        Some(_) => Err(source.structure("a list of type names has nothing but type names")),
+        None => Ok(None),
     }
 }
 

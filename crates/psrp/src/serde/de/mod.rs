@@ -147,21 +147,13 @@ impl<'de> Deserializer<'de> for ValueDeserializer<'_> {
                 visitor.visit_char(char::from_u32(u32::from(*unit)).unwrap_or(char::REPLACEMENT_CHARACTER))
             }
             Value::Bytes(bytes) => visitor.visit_bytes(bytes),
-            Value::String(_)
-            | Value::Uri(_)
-            | Value::Xml(_)
-            | Value::ScriptBlock(_)
-            | Value::Guid(_)
-            | Value::Version(_)
-            | Value::DateTime(_)
-            | Value::TimeSpan(_)
-            | Value::Decimal(_) => match text(self.value) {
-                Some(text) => visitor.visit_str(&text.to_str_lossy()),
-                None => Err(mismatch(self.value, &visitor)),
-            },
             Value::MemberSet(members) => self.visit_entries(ObjectView::of_members(members), visitor),
             Value::Progress(record) => self.visit_entries(ObjectView::of_members(&record.members()), visitor),
             Value::Object(object) => self.visit_object(object, visitor),
+            value => match text(value) {
+                Some(text) => visitor.visit_str(&text.to_str_lossy()),
+                None => Err(mismatch(value, &visitor)),
+            },
         }
     }
 

@@ -89,16 +89,3 @@ pub(super) fn visit_bool<'de, V: Visitor<'de>>(value: &Value, visitor: V) -> Res
         _ => Err(mismatch(value, &visitor)),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn trailing_zeros_are_not_a_fraction() {
-        assert_eq!(whole(Decimal::new(true, 1500, 2).unwrap()), Some(-15));
-        assert_eq!(whole(Decimal::new(false, 1501, 2).unwrap()), None);
-        assert_eq!(whole(Decimal::new(false, (1 << 96) - 1, 0).unwrap()), Some((1 << 96) - 1));
-        assert_eq!(whole(Decimal::new(false, 0, 28).unwrap()), Some(0));
-    }
-}

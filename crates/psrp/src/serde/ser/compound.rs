@@ -7,7 +7,7 @@ use crate::error::{Kind, PathSegment};
 use crate::serde::error::Result;
 use crate::serde::view;
 use crate::value::object::Content;
-use crate::value::{Base, ContainerKind, TypeNames};
+use crate::value::{Base, TypeNames};
 use crate::{Error, Object, Value};
 
 /// Maximum number of items allocated in advance for a length that the type announces.
@@ -47,16 +47,8 @@ impl<'a> ListSerializer<'a> {
 
     fn finish(self) -> Value {
         self.state.adapted.set(false);
-        let list = object(names::LIST.clone(), Base::List(ContainerKind::List, self.items));
-        of_variant(self.variant, list)
+        of_variant(self.variant, Object::list(self.items).into())
     }
-}
-
-fn object(type_names: TypeNames, base: Base) -> Value {
-    let mut content = Content::default();
-    content.type_names = Some(type_names);
-    content.base = base;
-    Object::from_content(content).into()
 }
 
 pub(super) struct DictionarySerializer<'a> {
@@ -210,6 +202,6 @@ impl ser::SerializeMap for DictionarySerializer<'_> {
 
     fn end(self) -> Result<Value> {
         self.state.adapted.set(false);
-        Ok(object(names::HASHTABLE.clone(), Base::Dictionary(self.entries)))
+        Ok(Object::dictionary(self.entries).into())
     }
 }

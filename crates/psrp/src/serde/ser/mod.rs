@@ -8,7 +8,6 @@ use std::cell::Cell;
 use serde::ser::{Serialize, Serializer};
 
 use self::compound::{DictionarySerializer, ListSerializer, StructSerializer};
-pub(super) use self::names::CUSTOM;
 use self::names::TypeNameCache;
 use super::error::Result;
 use super::passthrough;
@@ -32,9 +31,7 @@ pub(super) fn to_value<T: Serialize + ?Sized>(value: &T) -> Result<Value> {
 /// Wraps the content of a variant in an object with one member, named after the variant.
 fn of_variant(variant: Option<&'static str>, value: Value) -> Value {
     match variant {
-        Some(name) => {
-            Object::builder().shared_type_names(CUSTOM.clone()).extended(name, value).build().into()
-        }
+        Some(name) => Object::custom([(name, value)]).into(),
         None => value,
     }
 }
