@@ -28,7 +28,7 @@ pub(super) enum SchemaErrorKind {
     #[cfg_attr(not(feature = "schema-json"), expect(dead_code, reason = "only the languages of JSON use it"))]
     Mismatch(&'static str),
     OutOfRange,
-    Duplicate,
+    Duplicate(&'static str),
     UnknownId,
     Limit(&'static str),
 }
@@ -75,6 +75,18 @@ impl SchemaError {
     }
 }
 
+/// Results whose errors get a step of the path.
+pub(super) trait Within {
+    /// Prepends a step to the path of an error.
+    fn within(self, step: impl fmt::Display) -> Self;
+}
+
+impl<T> Within for Result<T, SchemaError> {
+    fn within(self, step: impl fmt::Display) -> Self {
+        self.map_err(|error| error.within(step))
+    }
+}
+
 predicates! { SchemaError, SchemaErrorKind:
     /// Returns whether a text is not JSON.
     is_syntax: Syntax;
@@ -84,8 +96,8 @@ predicates! { SchemaError, SchemaErrorKind:
     is_mismatch: Mismatch(_);
     /// Returns whether the id of a model does not fit its wire type.
     is_out_of_range: OutOfRange;
-    /// Returns whether two models have the same id, or an object has a key twice.
-    is_duplicate: Duplicate;
+    /// Returns whether two models have the same id, two fields of a struct the same name, or an object has a key twice.
+    is_duplicate: Duplicate(_);
     /// Returns whether a value contains an id that is not in the schema.
     is_unknown_id: UnknownId;
     /// Returns whether a schema or value is too large or too deeply nested.
@@ -97,9 +109,9 @@ impl fmt::Display for SchemaError {
         f.write_str(match self.0.kind {
             SchemaErrorKind::Syntax => "invalid JSON",
             SchemaErrorKind::OutOfRange => "an id does not fit its wire type",
-            SchemaErrorKind::Duplicate => "duplicate model id or key",
             SchemaErrorKind::UnknownId => "unknown model id",
-            SchemaErrorKind::Invalid(what)
+            SchemaErrorKind::Duplicate(what)
+            | SchemaErrorKind::Invalid(what)
             | SchemaErrorKind::Mismatch(what)
             | SchemaErrorKind::Limit(what) => what,
         })?;

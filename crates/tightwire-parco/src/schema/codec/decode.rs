@@ -5,14 +5,14 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 
-use super::super::compile::{Dynamic, Index, Length, NodeKind};
-use super::super::{Number, Value};
-use super::{Depth, model, read_header, read_integer};
+use super::super::compile::{Dynamic, Index, Int, NodeKind};
+use super::super::Value;
+use super::{Depth, model, read_integer};
 use crate::error::{ErrorKind, Fault, Segment};
-use crate::options::DuplicateKeys;
+use crate::options::{DuplicateKeys, Levels};
 use crate::read::{Input, Reader, check_order, level, walk_level};
 use crate::time::ZonedTimestamp;
-use crate::wire::{Get as _, TimeLocation, Varint, Wire as _};
+use crate::wire::{Get as _, TimeLocation, Wire as _};
 
 /// Maximum number of elements reserved before they arrive.
 const MAX_RESERVED: usize = 4096;
@@ -92,17 +92,15 @@ impl Dynamic {
         let depth = depth.deeper()?;
         Ok(match &self.nodes[index].kind {
             NodeKind::Bool => Value::Bool(input.flag()?),
-            NodeKind::Number(number @ (Number::Float32 | Number::Float64), endian) => {
+            NodeKind::Float(number, endian) => {
                 // The integer is unsigned, so the cast preserves the bits.
                 let bits = read_integer(*number, *endian, input)? as u64;
                 if number.width() == 4 { Value::Float32(bits as u32) } else { Value::Float64(bits) }
             }
-            NodeKind::Number(number, endian) => Value::Integer(read_integer(*number, *endian, input)?),
-            NodeKind::Varint => Value::Integer(input.varint()?.into()),
-            NodeKind::Header(number, endian) => Value::Integer(read_header(*number, *endian, input)?),
+            NodeKind::Integer(int) => Value::Integer(int.read(input)?),
             NodeKind::Text(header) | NodeKind::Blob(header) => R::bytes(header.read_bytes(input)?, input)?,
             NodeKind::Slice(header, element) => {
-                let count = header.read(input)?;
+                let count = header.read_length(input)?;
                 input.check_elements(count, self.element_size(*element))?;
                 self.read_elements::<R>(*element, count, input, depth)?
             }
@@ -118,7 +116,7 @@ impl Dynamic {
                 self.read_elements::<R>(*element, *len, input, depth)?
             }
             NodeKind::Map { header, key, value } => {
-                let count = header.read(input)?;
+                let count = header.read_length(input)?;
                 input.check_elements(count, self.entry_size(*key, *value))?;
                 self.read_map::<R>((*key, *value), count, input, depth)?
             }
@@ -130,7 +128,7 @@ impl Dynamic {
                 let value = self.read::<R>(*inner, input, depth)?;
                 Value::Option(R::IS_BUILDING.then(|| Box::new(value)))
             }
-            NodeKind::Struct(fields) => level(input, |input| {
+            NodeKind::Struct { required: None, fields } => level(input, |input| {
                 let mut values = list::<R, _>(fields.len(), input)?;
                 input.walk_parts(fields.len(), |input, index| {
                     values.extend(self.read_field::<R>(&fields[index], input, depth)?);
@@ -138,7 +136,7 @@ impl Dynamic {
                 })?;
                 Ok(Value::Struct(values))
             })?,
-            NodeKind::Evolve { required, fields } => {
+            NodeKind::Struct { required: Some(required), fields } => {
                 let mut values = Vec::new();
                 walk_level(input, |input| {
                     input.walk_sized(|input| {
@@ -159,7 +157,6 @@ impl Dynamic {
                 input.skip(*count)?;
                 Value::Skip
             }
-            NodeKind::TimeUtc => Value::Integer(i64::from_le_bytes(input.array()?).into()),
             NodeKind::TimeLocation => R::zoned(input)?,
             NodeKind::Multi { header, models } => {
                 let mut message = Value::Skip;
@@ -170,7 +167,8 @@ impl Dynamic {
                     };
                     let inner = model(models, &id).map_err(|fault| {
                         // Reported at the first byte of the id.
-                        input.rewind_fault(fault, self.width_of_id(*header, &id))
+                        let width = self.size_of(*header, &id, Levels::default());
+                        input.rewind_fault(fault, width.unwrap_or(self.min_size(*header)))
                     })?;
                     count_allocation::<R>(2 * size_of::<Value>(), input)?;
                     let value = self.read::<R>(inner, input, depth)?;
@@ -197,15 +195,6 @@ impl Dynamic {
         }
     }
 
-    /// Returns the encoded size of an id.
-    fn width_of_id(&self, node: Index, id: &Value) -> usize {
-        match (&self.nodes[node].kind, id) {
-            (NodeKind::Text(header), Value::Bytes(bytes)) => header.width(bytes.len()) + bytes.len(),
-            (NodeKind::Varint, Value::Integer(id)) => Varint::width_of(*id as u64),
-            _ => self.min_size(node),
-        }
-    }
-
     fn read_part<R: Reading>(
         &self,
         node: Index,
@@ -225,8 +214,11 @@ impl Dynamic {
     ) -> Result<Value, Fault> {
         let node = &self.nodes[element];
         // Any bytes are valid elements of these types.
-        if let (NodeKind::Number(..) | NodeKind::Skip(_) | NodeKind::TimeUtc, Some(size), false) =
-            (&node.kind, node.fixed_size, R::IS_BUILDING)
+        if let (
+            NodeKind::Float(..) | NodeKind::Integer(Int::Number(..)) | NodeKind::Skip(_),
+            Some(size),
+            false,
+        ) = (&node.kind, node.fixed_size, R::IS_BUILDING)
         {
             return input.skip(size.checked_mul(count).ok_or(Fault::OVERFLOW)?).map(|()| Value::Skip);
         }
@@ -285,7 +277,7 @@ impl Dynamic {
 
 /// Reads an id that is a string. Other strings are skipped while values are only walked over, but the contents of an
 /// id select the model. An [`Input`] only returns arrays, so the bytes are read one at a time.
-fn read_text_id<R: Reading>(header: Length, input: &mut R::Input) -> Result<Value, Fault> {
+fn read_text_id<R: Reading>(header: Int, input: &mut R::Input) -> Result<Value, Fault> {
     let len = header.read_bytes(input)?;
     input.expect(len)?;
     let mut bytes = list::<R, u8>(len, input)?;

@@ -6,7 +6,7 @@ use self::decode::{Build, Walk};
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::compile::{Dynamic, Index, Length, Model, NodeKind};
+use super::compile::{Dynamic, Index, Int, Model, NodeKind};
 use super::{Number, Schema, SchemaContext, Value};
 use crate::error::{Exceeded, Fault, Limit, Segment};
 use crate::options::{ElementSize, Levels, Mode};
@@ -49,20 +49,40 @@ fn write_bits(width: usize, endian: Endian, bits: u64, writer: &mut Writer<'_>) 
     writer.prefixed(header, width, &[]);
 }
 
-/// Reads a header as a value, which is an `int` in Go and has at most 63 bits.
-fn read_header<I: Input>(number: Number, endian: Endian, input: &mut I) -> Result<i128, Fault> {
-    let value = read_integer(number, endian, input)?;
-    match i64::try_from(value) {
-        Ok(_) => Ok(value),
-        Err(_) if input.options().mode == Mode::Compat => Ok(value - (1 << 64)),
-        Err(_) => Err(input.rewind_fault(Fault::OVERFLOW, number.width())),
-    }
-}
-
-impl Length {
-    fn read<I: Input>(self, input: &mut I) -> Result<usize, Fault> {
+impl Int {
+    fn read<I: Input>(self, input: &mut I) -> Result<i128, Fault> {
         match self {
-            Self::Number(number, endian) => {
+            Self::Number(number, endian) => read_integer(number, endian, input),
+            Self::Header(number, endian) => {
+                let value = read_integer(number, endian, input)?;
+                match i64::try_from(value) {
+                    Ok(_) => Ok(value),
+                    Err(_) if input.options().mode == Mode::Compat => Ok(value - (1 << 64)),
+                    Err(_) => Err(input.rewind_fault(Fault::OVERFLOW, number.width())),
+                }
+            }
+            Self::Varint => Ok(input.varint()?.into()),
+        }
+    }
+
+    fn write(self, value: i128, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        let (min, max) = self.range();
+        if !(min..=max).contains(&value) {
+            return Err(Fault::OVERFLOW);
+        }
+        // The casts preserve the low bits in two's complement.
+        match self {
+            Self::Number(number, endian) | Self::Header(number, endian) => {
+                write_bits(number.width(), endian, value as u64, writer);
+            }
+            Self::Varint => Varint::write(value as u64, writer),
+        }
+        Ok(())
+    }
+
+    fn read_length<I: Input>(self, input: &mut I) -> Result<usize, Fault> {
+        match self {
+            Self::Number(number, endian) | Self::Header(number, endian) => {
                 let len = read_integer(number, endian, input)?;
                 usize::try_from(len).map_err(|_| input.rewind_fault(Fault::OVERFLOW, number.width()))
             }
@@ -72,21 +92,16 @@ impl Length {
 
     /// Reads the length of a string or blob.
     fn read_bytes<I: Input>(self, input: &mut I) -> Result<usize, Fault> {
-        let len = self.read(input)?;
+        let len = self.read_length(input)?;
         input.check_bytes(len)?;
         Ok(len)
     }
 
-    fn write(self, len: usize, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        if len as u64 > self.max() {
-            let most = usize::try_from(self.max()).unwrap_or(usize::MAX);
-            return Err(writer.exceed(Exceeded::new(Limit::Header, len, most)));
-        }
-        match self {
-            Self::Number(number, endian) => write_bits(number.width(), endian, len as u64, writer),
-            Self::Varint => Varint::write(len as u64, writer),
-        }
-        Ok(())
+    fn write_length(self, len: usize, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        self.write(len as i128, writer).map_err(|_| {
+            let most = usize::try_from(self.range().1).unwrap_or(usize::MAX);
+            writer.exceed(Exceeded::new(Limit::Header, len, most))
+        })
     }
 }
 
@@ -104,11 +119,19 @@ impl Dynamic {
         ElementSize { min: key.min.saturating_add(value.min), fixed: both(key.fixed, value.fixed) }
     }
 
+    /// Returns the encoded size of a value of a node.
+    pub(super) fn size_of(&self, index: Index, value: &Value, levels: Levels) -> Result<usize, Fault> {
+        let put = |writer: &mut Writer<'_>| self.put_node(index, value, writer, Depth(0));
+        let encoded = write::to_vec(&levels.alone(), put).map_err(|error| error.fault())?;
+        Ok(encoded.len())
+    }
+
     /// Returns whether a value of this struct can have this number of fields.
     pub(super) fn has_fields(&self, index: Index, count: usize) -> bool {
         match &self.nodes[index].kind {
-            NodeKind::Struct(fields) => count == fields.len(),
-            NodeKind::Evolve { required, fields } => (*required..=fields.len()).contains(&count),
+            NodeKind::Struct { required, fields } => {
+                (required.unwrap_or(fields.len())..=fields.len()).contains(&count)
+            }
             _ => false,
         }
     }
@@ -143,10 +166,7 @@ impl Put<Value> for Dynamic {
     }
 
     fn size(&self, value: &Value, levels: Levels) -> Result<usize, Fault> {
-        let mut vec = Vec::new();
-        write::append(&mut vec, &levels.alone(), |writer| self.put(value, writer))
-            .map_err(|error| error.fault())?;
-        Ok(vec.len())
+        self.size_of(0, value, levels)
     }
 }
 
@@ -154,13 +174,6 @@ impl Get<'_, Value> for Dynamic {
     fn get(&self, reader: &mut Reader<'_, '_>) -> Result<Value, Fault> {
         self.read::<Build<'_, '_>>(0, reader, Depth(0))
     }
-}
-
-/// Returns the bits of an integer, after a range check.
-fn to_bits(number: Number, value: i128) -> Result<u64, Fault> {
-    let (min, max) = number.range();
-    // The cast preserves the low bits in two's complement.
-    if (min..=max).contains(&value) { Ok(value as u64) } else { Err(Fault::OVERFLOW) }
 }
 
 impl Dynamic {
@@ -174,34 +187,21 @@ impl Dynamic {
         let depth = depth.deeper()?;
         match (&self.nodes[index].kind, value) {
             (NodeKind::Bool, Value::Bool(flag)) => writer.array([u8::from(*flag)]),
-            (NodeKind::Number(Number::Float32, endian), Value::Float32(bits)) => {
+            (NodeKind::Float(Number::Float32, endian), Value::Float32(bits)) => {
                 write_bits(4, *endian, (*bits).into(), writer);
             }
-            (NodeKind::Number(Number::Float64, endian), Value::Float64(bits)) => {
+            (NodeKind::Float(Number::Float64, endian), Value::Float64(bits)) => {
                 write_bits(8, *endian, *bits, writer);
             }
-            (NodeKind::Number(number, endian), Value::Integer(value)) if !number.is_float() => {
-                write_bits(number.width(), *endian, to_bits(*number, *value)?, writer);
-            }
-            (NodeKind::Varint, Value::Integer(value)) => {
-                Varint::write(to_bits(Number::Uint64, *value)?, writer)
-            }
-            (NodeKind::Header(number, endian), Value::Integer(value)) => {
-                // In Go, a header is an `int`, which has a smaller range than some of the numbers.
-                to_bits(Number::Int, *value)?;
-                write_bits(number.width(), *endian, to_bits(*number, *value)?, writer);
-            }
-            (NodeKind::TimeUtc, Value::Integer(nanos)) => {
-                write_bits(8, Endian::Little, to_bits(Number::Int64, *nanos)?, writer);
-            }
+            (NodeKind::Integer(int), Value::Integer(value)) => int.write(*value, writer)?,
             (NodeKind::Text(header) | NodeKind::Blob(header), Value::Bytes(bytes)) => {
                 writer.check_bytes(bytes.len())?;
-                header.write(bytes.len(), writer)?;
+                header.write_length(bytes.len(), writer)?;
                 writer.bytes(bytes);
             }
             (NodeKind::Slice(header, element), Value::List(values)) => {
                 writer.check_elements(values.len(), self.element_size(*element), size_of::<Value>())?;
-                header.write(values.len(), writer)?;
+                header.write_length(values.len(), writer)?;
                 self.put_elements(*element, values, writer, depth)?;
             }
             (NodeKind::Array(len, element), Value::List(values)) => {
@@ -221,7 +221,7 @@ impl Dynamic {
                     self.entry_size(*key, *value),
                     size_of::<(Value, Value)>(),
                 )?;
-                header.write(entries.len(), writer)?;
+                header.write_length(entries.len(), writer)?;
                 // The canonical form sorts the entries by their encoded keys.
                 let mut keys = Vec::new();
                 for (index, (a_key, a_value)) in entries.iter().enumerate() {
@@ -239,14 +239,14 @@ impl Dynamic {
                     self.put_node(*inner, value, writer, depth)?;
                 }
             }
-            (NodeKind::Struct(fields), Value::Struct(values)) if self.has_fields(index, values.len()) => {
-                writer.level(|writer| self.put_fields(fields, values, writer, depth))?;
-            }
-            (NodeKind::Evolve { fields, .. }, Value::Struct(values))
+            (NodeKind::Struct { required, fields }, Value::Struct(values))
                 if self.has_fields(index, values.len()) =>
             {
                 let put_fields = |writer: &mut Writer<'_>| self.put_fields(fields, values, writer, depth);
-                writer.level(|writer| writer.put_sized(put_fields))?;
+                writer.level(|writer| match required {
+                    Some(_) => writer.put_sized(put_fields),
+                    None => put_fields(writer),
+                })?;
             }
             (NodeKind::Skip(count), Value::Skip) => writer.zeros(*count),
             (NodeKind::TimeLocation, Value::TimeLocation { unix_nanos, zone }) => {
