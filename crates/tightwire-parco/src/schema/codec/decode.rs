@@ -5,8 +5,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 
-use super::super::compile::{Dynamic, Index, Int, NodeKind};
 use super::super::Value;
+use super::super::compile::{Dynamic, Index, Int, NodeKind};
 use super::{Depth, model, read_integer};
 use crate::error::{ErrorKind, Fault, Segment};
 use crate::options::{DuplicateKeys, Levels};
