@@ -2,6 +2,8 @@
 
 use crate::error::{ErrorKind, Exceeded, Fault, Limit};
 use crate::wire::Wire;
+#[cfg(feature = "alloc")]
+use crate::write::Writer;
 
 /// Defines methods that set a field.
 macro_rules! setters {
@@ -131,10 +133,13 @@ impl ElementSize {
     /// Returns the size of entries with these keys and values.
     #[inline]
     pub fn of_entry(key: &impl Wire, value: &impl Wire) -> Self {
-        Self {
-            min: key.min_size() + value.min_size(),
-            fixed: crate::wire::both(key.fixed_size(), value.fixed_size()),
-        }
+        Self::of(key).and(Self::of(value))
+    }
+
+    /// Returns the size of this value and another one.
+    #[inline]
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self { min: self.min.saturating_add(other.min), fixed: crate::wire::both(self.fixed, other.fixed) }
     }
 }
 
@@ -166,6 +171,18 @@ impl Levels {
             allocation: most,
             depth: self.0,
         })
+    }
+
+    /// Returns the number of bytes that `put` writes for a nested message.
+    #[cfg(feature = "alloc")]
+    pub(crate) fn size_of(
+        self,
+        put: impl FnOnce(&mut Writer<'_>) -> Result<(), Fault>,
+    ) -> Result<usize, Fault> {
+        match crate::write::to_vec(&self.alone(), put) {
+            Ok(bytes) => Ok(bytes.len()),
+            Err(error) => Err(error.fault()),
+        }
     }
 }
 

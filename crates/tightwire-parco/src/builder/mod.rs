@@ -57,13 +57,19 @@ use crate::write::Writer;
 #[must_use = "a schema does nothing by itself, and each field that is added makes another one"]
 pub struct Builder<M, L, K> {
     fields: L,
-    count: usize,
-    /// Number of fields up to the last one without a default, among those before the last field.
-    required_before: usize,
-    /// Whether the last field has a default.
-    is_optional: bool,
+    counts: Counts,
     kind: K,
     model: PhantomData<fn(&M)>,
+}
+
+/// Numbers of fields.
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    all: usize,
+    /// Number of fields up to the last one without a default.
+    required: usize,
+    /// The same among the fields before the last one.
+    required_before: usize,
 }
 
 /// A schema with one more field, of wire type `W`.
@@ -162,27 +168,16 @@ factories! {
 
 impl<M, K> Builder<M, Nil, K> {
     fn new(kind: K) -> Self {
-        Self { fields: Nil, count: 0, required_before: 0, is_optional: false, kind, model: PhantomData }
+        Self { fields: Nil, counts: Counts::default(), kind, model: PhantomData }
     }
 }
 
 impl<M, L, K> Builder<M, L, K> {
     fn then<W, G, S, F>(self, wire: W, getter: G, setter: S) -> With<M, L, K, W, G, S, F> {
-        let last = Field { wire, getter, setter, kind: PhantomData, name: "", position: self.count };
-        let required_before = self.required();
-        Builder {
-            fields: Cons { before: self.fields, last },
-            count: self.count + 1,
-            required_before,
-            is_optional: false,
-            kind: self.kind,
-            model: PhantomData,
-        }
-    }
-
-    /// Returns the number of fields up to the last one without a default.
-    const fn required(&self) -> usize {
-        if self.is_optional { self.required_before } else { self.count }
+        let Counts { all, required, .. } = self.counts;
+        let last = Field { wire, getter, setter, kind: PhantomData, name: "", position: all };
+        let counts = Counts { all: all + 1, required: all + 1, required_before: required };
+        Builder { fields: Cons { before: self.fields, last }, counts, kind: self.kind, model: PhantomData }
     }
 
     /// Adds `COUNT` reserved bytes: [`Skip`].
@@ -210,8 +205,7 @@ impl<M, L, K> Builder<M, L, K> {
     /// # Ok::<(), tightwire_parco::Error>(())
     /// ```
     pub fn evolve(self) -> Builder<M, L, Evolve<K>> {
-        let Self { fields, count, required_before, is_optional, kind, model } = self;
-        Builder { fields, count, required_before, is_optional, kind: Evolve(kind), model }
+        Builder { fields: self.fields, counts: self.counts, kind: Evolve(self.kind), model: PhantomData }
     }
 }
 
@@ -305,14 +299,8 @@ impl<M, L, W, G, S, F, K> With<M, L, K, W, G, S, F> {
     pub fn default_on_eof(self) -> With<M, L, K, OrDefault<W>, G, S, F> {
         let Cons { before, last: Field { wire, getter, setter, kind, name, position } } = self.fields;
         let last = Field { wire: OrDefault(wire), getter, setter, kind, name, position };
-        Builder {
-            fields: Cons { before, last },
-            count: self.count,
-            required_before: self.required_before,
-            is_optional: true,
-            kind: self.kind,
-            model: PhantomData,
-        }
+        let counts = Counts { required: self.counts.required_before, ..self.counts };
+        Builder { fields: Cons { before, last }, counts, kind: self.kind, model: PhantomData }
     }
 }
 
@@ -339,7 +327,7 @@ impl<M, L: Wire, K: Kind> Wire for Builder<M, L, K> {
         // The type of a schema contains the types of nested schemas, so a nested schema never has the same name.
         let name = core::any::type_name::<Self>();
         let schema = context.enclosed(name, |context| match self.fields.schema(context) {
-            Schema::Struct(fields) if K::EVOLVES => Schema::Evolve { required: self.required(), fields },
+            Schema::Struct(fields) if K::EVOLVES => Schema::Evolve { required: self.counts.required, fields },
             schema => schema,
         });
         schema.named::<M>()
@@ -402,14 +390,7 @@ impl<'de, M, L: GetFields<'de, M>, K: Factory<M>> Get<'de, M> for Builder<M, L, 
 
 impl<M, L: Clone, K: Clone> Clone for Builder<M, L, K> {
     fn clone(&self) -> Self {
-        Self {
-            fields: self.fields.clone(),
-            count: self.count,
-            required_before: self.required_before,
-            is_optional: self.is_optional,
-            kind: self.kind.clone(),
-            model: PhantomData,
-        }
+        Self { fields: self.fields.clone(), counts: self.counts, kind: self.kind.clone(), model: PhantomData }
     }
 }
 
@@ -419,7 +400,7 @@ impl<M, L, K> fmt::Debug for Builder<M, L, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Builder")
             .field("model", &core::any::type_name::<M>())
-            .field("fields", &self.count)
+            .field("fields", &self.counts.all)
             .finish_non_exhaustive()
     }
 }

@@ -169,14 +169,12 @@ impl Comparison {
             return self.became(path, Verdict::Breaks, name(old), name(new));
         }
         match (old.kind, new.kind) {
-            (LayoutKind::Struct(one, None), LayoutKind::Struct(other, None)) => {
+            (LayoutKind::Struct(one, old_required), LayoutKind::Struct(other, new_required))
+                if old_required.is_some() == new_required.is_some() =>
+            {
+                let required = old_required.zip(new_required);
+                let end = required.map_or(End::Inside, |(old, new)| End::Evolve { old, new });
                 self.inside(one, other, |comparison| {
-                    Fields::new(comparison, path, &old.parts, &new.parts, End::Inside).compare();
-                });
-            }
-            (LayoutKind::Struct(one, Some(old_required)), LayoutKind::Struct(other, Some(new_required))) => {
-                self.inside(one, other, |comparison| {
-                    let end = End::Evolve { old_required, new_required };
                     Fields::new(comparison, path, &old.parts, &new.parts, end).compare();
                 });
             }
@@ -284,7 +282,7 @@ enum End {
     /// The next field, element or message.
     Inside,
     /// The end of an evolve struct, which has a length. Contains how many parts every message has.
-    Evolve { old_required: usize, new_required: usize },
+    Evolve { old: usize, new: usize },
 }
 
 /// Compares the fields of one struct in both schemas.
@@ -343,7 +341,7 @@ impl<'a> Fields<'a> {
             (self.old, self.new, self.used) = (old_rest, new_rest, (0, 0));
         }
         let (old_required, new_required) = match self.end {
-            End::Evolve { old_required, new_required } => {
+            End::Evolve { old: old_required, new: new_required } => {
                 // A message may end before the fields that are not required.
                 let common = self.all_old.len().min(self.all_new.len());
                 let (old, new) = (old_required.min(common), new_required.min(common));

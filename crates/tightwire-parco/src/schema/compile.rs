@@ -9,6 +9,8 @@ use core::fmt;
 
 use super::error::{SchemaError, SchemaErrorKind, Within as _};
 use super::{Number, Schema, Value, Variant};
+use crate::error::Fault;
+use crate::options::ElementSize;
 use crate::wire::{Endian, Varint};
 
 /// A validated schema. It is a wire type for [`Value`]s.
@@ -48,9 +50,7 @@ pub(super) type Index = usize;
 
 #[derive(Clone, Debug)]
 pub(super) struct Node {
-    pub(super) min_size: usize,
-    /// Encoded size if it is always the same.
-    pub(super) fixed_size: Option<usize>,
+    pub(super) size: ElementSize,
     pub(super) kind: NodeKind,
 }
 
@@ -94,8 +94,9 @@ pub(super) struct Model {
 
 impl Model {
     /// Returns the model with this id. `models` must be sorted by id.
-    pub(super) fn find<'a>(models: &'a [Self], id: &Value) -> Option<&'a Self> {
-        models.binary_search_by(|model| model.id.cmp(id)).ok().map(|at| &models[at])
+    pub(super) fn find<'a>(models: &'a [Self], id: &Value) -> Result<&'a Self, Fault> {
+        let at = models.binary_search_by(|model| model.id.cmp(id)).map_err(|_| Fault::UNKNOWN_TYPE)?;
+        Ok(&models[at])
     }
 }
 
@@ -143,10 +144,10 @@ impl Schema {
     ///
     /// # Errors
     ///
-    /// Fails if a header is not an integer, an id is neither an integer nor a string or does not fit its type, two models have
-    /// the same id, two fields of a struct the same name, a struct contains itself without an option, a collection or an optional field of an evolve struct in between, an
-    /// evolve struct requires more fields than it has, the schema exceeds
-    /// [`MAX_TYPES`](Self::MAX_TYPES) or [`MAX_DEPTH`](Self::MAX_DEPTH), or an array or skip exceeds
+    /// Fails if a header is not an integer, an id is neither an integer nor a string or does not fit its type, two models
+    /// have the same id, two fields of a struct have the same name, a struct contains itself without an option, a
+    /// collection or an optional field of an evolve struct in between, an evolve struct requires more fields than it has,
+    /// the schema exceeds [`MAX_TYPES`](Self::MAX_TYPES) or [`MAX_DEPTH`](Self::MAX_DEPTH), or an array or skip exceeds
     /// [`MAX_ARRAY`](Self::MAX_ARRAY) or [`MAX_SKIP`](Self::MAX_SKIP).
     pub fn compile(&self) -> Result<Dynamic, SchemaError> {
         let mut compiler = Compiler::default();
@@ -176,36 +177,40 @@ struct Compiler {
 impl Compiler {
     fn add(&mut self, schema: &Schema, depth: usize) -> Result<Index, SchemaError> {
         if depth > Schema::MAX_DEPTH {
-            return Err(SchemaError::limit("the schema is too deep"));
+            return Err(SchemaError::new(SchemaErrorKind::Limit, "the schema is too deep"));
         }
         if self.nodes.len() == Schema::MAX_TYPES {
-            return Err(SchemaError::limit("the schema has too many types"));
+            return Err(SchemaError::new(SchemaErrorKind::Limit, "the schema has too many types"));
         }
-        if let Schema::Recursive(levels) = schema {
-            let at = self.open.len().checked_sub(*levels).filter(|_| *levels > 0);
-            return at
-                .map(|at| self.open[at])
-                .ok_or_else(|| SchemaError::invalid("`recursive` refers to a level that does not exist"));
-        }
-        if let Schema::Logical { name, inner } = schema {
-            let is_valid =
-                !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-            let wrong =
-                || SchemaError::invalid("the name of a logical type is not letters, digits and underscores");
-            return if is_valid { self.add(inner, depth + 1) } else { Err(wrong()) };
-        }
-        if let Schema::Named { name, inner } = schema {
-            let is_type = matches!(**inner, Schema::Struct(_) | Schema::Evolve { .. } | Schema::Multi { .. });
-            return if is_type && !name.is_empty() {
+        match schema {
+            Schema::Recursive(levels) => {
+                let at = self.open.len().checked_sub(*levels).filter(|_| *levels > 0);
+                let wrong = || SchemaError::invalid("`recursive` refers to a level that does not exist");
+                at.map(|at| self.open[at]).ok_or_else(wrong)
+            }
+            Schema::Logical { name, inner } => {
+                if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+                    let wrong = "the name of a logical type is not letters, digits and underscores";
+                    return Err(SchemaError::invalid(wrong));
+                }
+                self.add(inner, depth + 1)
+            }
+            Schema::Named { name, inner } => {
+                let is_type =
+                    matches!(**inner, Schema::Struct(_) | Schema::Evolve { .. } | Schema::Multi { .. });
+                if name.is_empty() || !is_type {
+                    let wrong = "the name of a type is empty, or the type is no struct or multi";
+                    return Err(SchemaError::invalid(wrong));
+                }
                 self.add(inner, depth)
-            } else {
-                Err(SchemaError::invalid("the name of a type is empty, or the type is no struct or multi"))
-            };
+            }
+            _ => {
+                let index = self.nodes.len();
+                self.nodes.push(Node { size: UNKNOWN, kind: NodeKind::Bool });
+                self.nodes[index].kind = self.kind(index, schema, depth + 1)?;
+                Ok(index)
+            }
         }
-        let index = self.nodes.len();
-        self.nodes.push(Node { min_size: usize::MAX, fixed_size: None, kind: NodeKind::Bool });
-        self.nodes[index].kind = self.kind(index, schema, depth + 1)?;
-        Ok(index)
     }
 
     fn kind(&mut self, index: Index, schema: &Schema, depth: usize) -> Result<NodeKind, SchemaError> {
@@ -223,7 +228,8 @@ impl Compiler {
             }
             Schema::Array { len, element } => {
                 let len = usize::try_from(*len).ok().filter(|len| *len <= Schema::MAX_ARRAY);
-                let len = len.ok_or_else(|| SchemaError::limit("the array is too long"))?;
+                let len =
+                    len.ok_or_else(|| SchemaError::new(SchemaErrorKind::Limit, "the array is too long"))?;
                 NodeKind::Array(len, self.part(element, depth, "[element]")?)
             }
             Schema::Map { header, key, value } => NodeKind::Map {
@@ -243,7 +249,11 @@ impl Compiler {
             }
             Schema::Skip(count) => {
                 let count = usize::try_from(*count).ok().filter(|count| *count <= Schema::MAX_SKIP);
-                NodeKind::Skip(count.ok_or_else(|| SchemaError::limit("too many bytes are reserved"))?)
+                NodeKind::Skip(
+                    count.ok_or_else(|| {
+                        SchemaError::new(SchemaErrorKind::Limit, "too many bytes are reserved")
+                    })?,
+                )
             }
             Schema::TimeUtc => NodeKind::Integer(Int::Number(Number::Int64, Endian::Little)),
             Schema::TimeLocation => NodeKind::TimeLocation,
@@ -266,7 +276,7 @@ impl Compiler {
             let step = format_args!(".{name}");
             if !names.insert(name) {
                 let what = "two fields of a struct have the same name";
-                return Err(SchemaError::new(SchemaErrorKind::Duplicate(what)).within(step));
+                return Err(SchemaError::new(SchemaErrorKind::Duplicate, what).within(step));
             }
             Ok((name.clone(), self.part(schema, depth, step)?))
         });
@@ -304,7 +314,7 @@ impl Compiler {
         self.open.pop();
         list.sort_by(|one, other| one.id.cmp(&other.id));
         if let Some(pair) = list.windows(2).find(|pair| pair[0].id == pair[1].id) {
-            let error = SchemaError::new(SchemaErrorKind::Duplicate("duplicate model id or key"));
+            let error = SchemaError::new(SchemaErrorKind::Duplicate, "duplicate model id or key");
             return Err(error.within(format_args!("[{}]", pair[0].name)));
         }
         Ok(NodeKind::Multi { header, models: list })
@@ -314,8 +324,10 @@ impl Compiler {
 fn integer_id(digits: &str, int: Int) -> Result<Value, SchemaError> {
     let id: i128 = digits.parse().map_err(|_| SchemaError::invalid("the id of a model is not an integer"))?;
     let (min, max) = int.range();
-    let is_in_range = (min..=max).contains(&id);
-    is_in_range.then_some(Value::Integer(id)).ok_or_else(|| SchemaError::new(SchemaErrorKind::OutOfRange))
+    if id < min || id > max {
+        return Err(SchemaError::new(SchemaErrorKind::OutOfRange, "an id does not fit its wire type"));
+    }
+    Ok(Value::Integer(id))
 }
 
 fn length(header: &Schema) -> Result<Int, SchemaError> {
@@ -335,23 +347,25 @@ fn measure(nodes: &mut [Node]) -> Result<(), SchemaError> {
     for _ in 0..PASSES {
         let mut changed = false;
         for index in (0..nodes.len()).rev() {
-            let (min_size, fixed_size) = sizes(nodes, index);
-            changed |= min_size != nodes[index].min_size;
-            nodes[index].min_size = min_size;
-            nodes[index].fixed_size = fixed_size;
+            let (min, fixed) = sizes(nodes, index);
+            changed |= min != nodes[index].size.min;
+            nodes[index].size = ElementSize { min, fixed };
         }
         if !changed {
-            let endless = nodes.iter().any(|node| node.min_size == usize::MAX);
+            let endless = nodes.iter().any(|node| node.size.min == UNKNOWN.min);
             let error = SchemaError::invalid(
                 "a type contains itself without an option or collection, or is too large",
             );
             return if endless { Err(error) } else { Ok(()) };
         }
     }
-    Err(SchemaError::limit("the schema has too many recursive types"))
+    Err(SchemaError::new(SchemaErrorKind::Limit, "the schema has too many recursive types"))
 }
 
-/// Returns the minimum and fixed size of a node from those of its children. `usize::MAX` means unknown.
+/// The size of a type before it is measured, or of one that contains itself.
+const UNKNOWN: ElementSize = ElementSize { min: usize::MAX, fixed: None };
+
+/// Returns the minimum and fixed size of a node from those of its children.
 fn sizes(nodes: &[Node], index: Index) -> (usize, Option<usize>) {
     match &nodes[index].kind {
         NodeKind::Bool => (1, Some(1)),
@@ -364,17 +378,17 @@ fn sizes(nodes: &[Node], index: Index) -> (usize, Option<usize>) {
         | NodeKind::Map { header, .. } => (header.width(0), None),
         NodeKind::Array(0, _) => (0, Some(0)),
         NodeKind::Array(len, element) => {
-            let Node { min_size, fixed_size, .. } = &nodes[*element];
-            (min_size.saturating_mul(*len), fixed_size.and_then(|fixed_size| fixed_size.checked_mul(*len)))
+            let ElementSize { min, fixed } = nodes[*element].size;
+            (min.saturating_mul(*len), fixed.and_then(|fixed| fixed.checked_mul(*len)))
         }
         NodeKind::Option(_) => (1, None),
         NodeKind::Struct { required, fields } => {
             let needed = fields[..required.unwrap_or(fields.len())].iter();
             let length = usize::from(required.is_some());
             let min_size =
-                needed.map(|(_, field)| nodes[*field].min_size).fold(length, usize::saturating_add);
+                needed.map(|(_, field)| nodes[*field].size.min).fold(length, usize::saturating_add);
             // A child that comes before its parent closes a cycle, which has no fixed size.
-            let size = |field: Index| if field > index { nodes[field].fixed_size } else { None };
+            let size = |field: Index| if field > index { nodes[field].size.fixed } else { None };
             let mut sizes = fields.iter().map(|(_, field)| size(*field));
             let fixed_size = sizes.try_fold(0, |sum: usize, size| sum.checked_add(size?));
             (min_size, fixed_size.filter(|_| required.is_none()))
@@ -382,8 +396,8 @@ fn sizes(nodes: &[Node], index: Index) -> (usize, Option<usize>) {
         NodeKind::Skip(count) => (*count, Some(*count)),
         NodeKind::TimeLocation => (9, None),
         NodeKind::Multi { header, models } => {
-            let model = models.iter().map(|model| nodes[model.node].min_size).min().unwrap_or(0);
-            (nodes[*header].min_size.saturating_add(model), None)
+            let model = models.iter().map(|model| nodes[model.node].size.min).min().unwrap_or(0);
+            (nodes[*header].size.min.saturating_add(model), None)
         }
     }
 }

@@ -168,7 +168,7 @@ impl Layout {
 
     fn new<const N: usize>(
         label: &'static str,
-        name: impl Into<String>,
+        name: &str,
         argument: String,
         parts: [(&str, &Schema); N],
         ancestors: &mut Vec<bool>,
@@ -180,17 +180,15 @@ impl Layout {
 
     /// `ancestors` contains for each enclosing struct or multi whether a reference to it was found.
     fn build(schema: &Schema, ancestors: &mut Vec<bool>) -> Self {
-        let leaf = |label, name: String, size| Self {
-            kind: LayoutKind::Leaf(size),
-            ..Self::new(label, name, String::new(), [], &mut Vec::new())
-        };
+        let simple = |label, name: &str| Self::new(label, name, String::new(), [], &mut Vec::new());
+        let leaf = |label, name: &str, size| Self { kind: LayoutKind::Leaf(size), ..simple(label, name) };
         match schema {
-            Schema::Bool => leaf("bool", "bool".into(), 1),
+            Schema::Bool => leaf("bool", "bool", 1),
             // The layouts of a number and of a header are equal, as are those of strings and blobs: their bytes are.
             Schema::Number(number, endian) | Schema::Header(number, endian) => {
-                leaf(number.name(), token(*number, *endian), number.width() as u64)
+                leaf(number.name(), &token(*number, *endian), number.width() as u64)
             }
-            Schema::Varint => Self::new("varint", "varint", String::new(), [], ancestors),
+            Schema::Varint => simple("varint", "varint"),
             Schema::String { header } => Self::new("string", "bytes", header_token(header), [], ancestors),
             Schema::Blob { header } => Self::new("blob", "bytes", header_token(header), [], ancestors),
             Schema::Slice { header, element } => {
@@ -205,22 +203,16 @@ impl Layout {
                 Self::new("map", "map", header_token(header), parts, ancestors)
             }
             Schema::Option(inner) => Self::new("option", "option", String::new(), [("?", inner)], ancestors),
-            Schema::Struct(fields) => Self::structure(
-                Self::new("struct", "", String::new(), [], ancestors),
-                fields,
-                None,
-                ancestors,
-            ),
+            Schema::Struct(fields) => simple("struct", "").structure(fields, None, ancestors),
             Schema::Evolve { required, fields } => {
-                let layout = Self::new("evolve", "evolve", String::new(), [], ancestors);
-                Self::structure(layout, fields, Some(*required), ancestors)
+                simple("evolve", "evolve").structure(fields, Some(*required), ancestors)
             }
             Schema::Skip(count) => Self {
                 kind: LayoutKind::Skip(*count),
                 ..Self::new("skip", "skip", count.to_string(), [], ancestors)
             },
-            Schema::TimeUtc => leaf("time_utc", "time".into(), 8),
-            Schema::TimeLocation => Self::new("time_location", "located", String::new(), [], ancestors),
+            Schema::TimeUtc => leaf("time_utc", "time", 8),
+            Schema::TimeLocation => simple("time_location", "located"),
             Schema::Multi { header, models } => {
                 let mut layout = Self::new("multi", "multi", String::new(), [("[id]", header)], ancestors);
                 let recursion = Recursion::find(ancestors, |ancestors| {
@@ -242,8 +234,7 @@ impl Layout {
                 if let Some(is_recursive) = ancestors.get_mut(level) {
                     *is_recursive = true;
                 }
-                let layout = Self::new("recursive", "", String::new(), [], ancestors);
-                Self { kind: LayoutKind::Recursive(level), ..layout }
+                Self { kind: LayoutKind::Recursive(level), ..simple("recursive", "") }
             }
         }
     }

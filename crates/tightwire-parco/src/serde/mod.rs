@@ -330,10 +330,7 @@ impl<T: Serialize + ?Sized> Put<T> for Serde {
     }
 
     fn size(&self, value: &T, levels: Levels) -> Result<usize, Fault> {
-        let mut bytes = Vec::new();
-        write::append(&mut bytes, &levels.deeper()?.alone(), |writer| ser::put::<Le, T>(value, writer))
-            .map_err(|error| error.fault())?;
-        Ok(sized(bytes.len()))
+        levels.deeper()?.size_of(|writer| ser::put::<Le, T>(value, writer)).map(sized)
     }
 }
 

@@ -219,15 +219,6 @@ struct Collection<'a, 'w, F> {
 }
 
 impl<F: Format> Collection<'_, '_, F> {
-    #[inline]
-    fn put<T: Serialize + ?Sized>(
-        &mut self,
-        value: &T,
-        segment: impl FnOnce() -> Segment,
-    ) -> Result<(), Failure> {
-        part::<F, _>(value, self.writer, segment)
-    }
-
     /// Counts an element or entry that is complete.
     #[inline]
     fn next(&mut self) -> Result<(), Failure> {
@@ -263,7 +254,7 @@ impl<F: Format> ser::SerializeSeq for Collection<'_, '_, F> {
     #[inline]
     fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Failure> {
         let index = self.count;
-        self.put(value, || Segment::Index(index))?;
+        part::<F, _>(value, self.writer, || Segment::Index(index))?;
         self.next()
     }
 
@@ -285,7 +276,7 @@ impl<F: Format> ser::SerializeMap for Collection<'_, '_, F> {
             }
         }
         let start = self.writer.position();
-        self.put(key, || Segment::Key(index))?;
+        part::<F, _>(key, self.writer, || Segment::Key(index))?;
         self.keys.extend(self.writer.is_canonical().then(|| start..self.writer.position()));
         Ok(())
     }
@@ -295,7 +286,7 @@ impl<F: Format> ser::SerializeMap for Collection<'_, '_, F> {
         if is_literal::<T>() && self.has_literal_key {
             return Err(Fault(ErrorKind::NotSelfDescribing).into());
         }
-        self.put(value, || Segment::Value(index))?;
+        part::<F, _>(value, self.writer, || Segment::Value(index))?;
         self.next()
     }
 

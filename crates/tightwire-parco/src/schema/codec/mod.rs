@@ -11,18 +11,11 @@ use super::{Number, Schema, SchemaContext, Value};
 use crate::error::{Exceeded, Fault, Limit, Segment};
 use crate::options::{ElementSize, Levels, Mode};
 use crate::read::{Input, Reader};
-use crate::wire::{Endian, Get, Header as _, Put, TimeLocation, Varint, Wire, both};
-use crate::write::{self, Writer};
+use crate::wire::{Endian, Get, Header as _, Put, TimeLocation, Varint, Wire};
+use crate::write::Writer;
 
-/// Nesting depth of the value, limited so that recursion cannot overflow the stack.
-#[derive(Clone, Copy)]
-struct Depth(usize);
-
-impl Depth {
-    fn deeper(self) -> Result<Self, Fault> {
-        if self.0 < Dynamic::MAX_NESTING { Ok(Self(self.0 + 1)) } else { Err(Fault::LIMIT) }
-    }
-}
+/// Levels of values, limited so that recursion cannot overflow the stack.
+const NESTING: Levels = Levels(Dynamic::MAX_NESTING as u32);
 
 fn read_integer<I: Input>(number: Number, endian: Endian, input: &mut I) -> Result<i128, Fault> {
     let mut bytes = [0; 8];
@@ -106,24 +99,13 @@ impl Int {
 }
 
 impl Dynamic {
-    fn min_size(&self, index: Index) -> usize {
-        self.nodes[index].min_size
-    }
-
-    fn element_size(&self, index: Index) -> ElementSize {
-        ElementSize { min: self.nodes[index].min_size, fixed: self.nodes[index].fixed_size }
-    }
-
-    fn entry_size(&self, key: Index, value: Index) -> ElementSize {
-        let (key, value) = (self.element_size(key), self.element_size(value));
-        ElementSize { min: key.min.saturating_add(value.min), fixed: both(key.fixed, value.fixed) }
+    fn size_of_entry(&self, key: Index, value: Index) -> ElementSize {
+        self.nodes[key].size.and(self.nodes[value].size)
     }
 
     /// Returns the encoded size of a value of a node.
     pub(super) fn size_of(&self, index: Index, value: &Value, levels: Levels) -> Result<usize, Fault> {
-        let put = |writer: &mut Writer<'_>| self.put_node(index, value, writer, Depth(0));
-        let encoded = write::to_vec(&levels.alone(), put).map_err(|error| error.fault())?;
-        Ok(encoded.len())
+        levels.size_of(|writer| self.put_node(index, value, writer, NESTING))
     }
 
     /// Returns whether a value of this struct can have this number of fields.
@@ -137,22 +119,17 @@ impl Dynamic {
     }
 }
 
-/// Returns the node of the model with this id.
-fn model(models: &[Model], id: &Value) -> Result<Index, Fault> {
-    Model::find(models, id).map(|model| model.node).ok_or(Fault::UNKNOWN_TYPE)
-}
-
 impl Wire for Dynamic {
     fn min_size(&self) -> usize {
-        self.min_size(0)
+        self.nodes[0].size.min
     }
 
     fn fixed_size(&self) -> Option<usize> {
-        self.nodes[0].fixed_size
+        self.nodes[0].size.fixed
     }
 
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
-        self.read::<Walk<I>>(0, input, Depth(0)).map(|_| ())
+        self.read::<Walk<I>>(0, input, NESTING).map(|_| ())
     }
 
     fn schema(&self, _: &mut SchemaContext) -> Schema {
@@ -162,7 +139,7 @@ impl Wire for Dynamic {
 
 impl Put<Value> for Dynamic {
     fn put(&self, value: &Value, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        self.put_node(0, value, writer, Depth(0))
+        self.put_node(0, value, writer, NESTING)
     }
 
     fn size(&self, value: &Value, levels: Levels) -> Result<usize, Fault> {
@@ -172,7 +149,7 @@ impl Put<Value> for Dynamic {
 
 impl Get<'_, Value> for Dynamic {
     fn get(&self, reader: &mut Reader<'_, '_>) -> Result<Value, Fault> {
-        self.read::<Build<'_, '_>>(0, reader, Depth(0))
+        self.read::<Build<'_, '_>>(0, reader, NESTING)
     }
 }
 
@@ -182,7 +159,7 @@ impl Dynamic {
         index: Index,
         value: &Value,
         writer: &mut Writer<'_>,
-        depth: Depth,
+        depth: Levels,
     ) -> Result<(), Fault> {
         let depth = depth.deeper()?;
         match (&self.nodes[index].kind, value) {
@@ -200,7 +177,7 @@ impl Dynamic {
                 writer.bytes(bytes);
             }
             (NodeKind::Slice(header, element), Value::List(values)) => {
-                writer.check_elements(values.len(), self.element_size(*element), size_of::<Value>())?;
+                writer.check_elements(values.len(), self.nodes[*element].size, size_of::<Value>())?;
                 header.write_length(values.len(), writer)?;
                 self.put_elements(*element, values, writer, depth)?;
             }
@@ -210,15 +187,15 @@ impl Dynamic {
                 }
                 writer.count(len.saturating_mul(size_of::<Value>()));
                 // The number of bytes bounds the number of other elements.
-                if self.min_size(*element) == 0 {
-                    writer.check_elements(*len, self.element_size(*element), 0)?;
+                if self.nodes[*element].size.min == 0 {
+                    writer.check_elements(*len, self.nodes[*element].size, 0)?;
                 }
                 self.put_elements(*element, values, writer, depth)?;
             }
             (NodeKind::Map { header, key, value }, Value::Map(entries)) => {
                 writer.check_elements(
                     entries.len(),
-                    self.entry_size(*key, *value),
+                    self.size_of_entry(*key, *value),
                     size_of::<(Value, Value)>(),
                 )?;
                 header.write_length(entries.len(), writer)?;
@@ -226,9 +203,9 @@ impl Dynamic {
                 let mut keys = Vec::new();
                 for (index, (a_key, a_value)) in entries.iter().enumerate() {
                     let start = writer.position();
-                    self.put_part(*key, a_key, Segment::Key(index), writer, depth)?;
+                    self.put_part(*key, a_key, || Segment::Key(index), writer, depth)?;
                     keys.extend(writer.is_canonical().then(|| start..writer.position()));
-                    self.put_part(*value, a_value, Segment::Value(index), writer, depth)?;
+                    self.put_part(*value, a_value, || Segment::Value(index), writer, depth)?;
                 }
                 writer.sort_parts(&keys, Segment::Key)?;
             }
@@ -257,7 +234,7 @@ impl Dynamic {
                     // The decoder allocates a box for the id and another one for the value.
                     writer.count(2 * size_of::<Value>());
                     self.put_node(*header, id, writer, depth)?;
-                    self.put_node(model(models, id)?, value, writer, depth)
+                    self.put_node(Model::find(models, id)?.node, value, writer, depth)
                 })?;
             }
             _ => return Err(Fault::UNKNOWN_TYPE),
@@ -270,13 +247,11 @@ impl Dynamic {
         fields: &[(String, Index)],
         values: &[Value],
         writer: &mut Writer<'_>,
-        depth: Depth,
+        depth: Levels,
     ) -> Result<(), Fault> {
         writer.count(fields.len() * size_of::<Value>());
         for ((name, field), value) in fields.iter().zip(values) {
-            if let Err(fault) = self.put_node(*field, value, writer, depth) {
-                return Err(writer.locate(fault, Segment::Name(name.clone())));
-            }
+            self.put_part(*field, value, || Segment::Name(name.clone()), writer, depth)?;
         }
         Ok(())
     }
@@ -285,11 +260,11 @@ impl Dynamic {
         &self,
         node: Index,
         value: &Value,
-        step: Segment,
+        step: impl FnOnce() -> Segment,
         writer: &mut Writer<'_>,
-        depth: Depth,
+        depth: Levels,
     ) -> Result<(), Fault> {
-        self.put_node(node, value, writer, depth).map_err(|fault| writer.locate(fault, step))
+        self.put_node(node, value, writer, depth).map_err(|fault| writer.locate(fault, step()))
     }
 
     fn put_elements(
@@ -297,10 +272,10 @@ impl Dynamic {
         element: Index,
         values: &[Value],
         writer: &mut Writer<'_>,
-        depth: Depth,
+        depth: Levels,
     ) -> Result<(), Fault> {
         for (index, value) in values.iter().enumerate() {
-            self.put_part(element, value, Segment::Index(index), writer, depth)?;
+            self.put_part(element, value, || Segment::Index(index), writer, depth)?;
         }
         Ok(())
     }

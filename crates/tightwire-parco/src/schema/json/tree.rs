@@ -54,7 +54,7 @@ impl Tree {
         if members.iter().all(|(name, _)| names.insert(name)) {
             return Ok(members);
         }
-        Err(SchemaError::new(SchemaErrorKind::Duplicate("duplicate model id or key")))
+        Err(SchemaError::new(SchemaErrorKind::Duplicate, "duplicate model id or key"))
     }
 
     /// Returns the entries of an object in a value for lookup by key. Rejects duplicate keys.

@@ -86,15 +86,20 @@ impl Dynamic {
     fn read_multi(&self, header: Index, models: &[Model], tree: Tree) -> Result<Value, SchemaError> {
         let [id, value] = pair(tree)?;
         let id = self.read_node(header, id)?;
-        let Some(model) = Model::find(models, &id) else {
+        let Ok(model) = Model::find(models, &id) else {
             // Distinguish an unknown id from one that does not fit its wire type.
-            let is_id = self.size_of(header, &id, Levels::default()).is_ok();
-            let error = if is_id { SchemaErrorKind::UnknownId } else { SchemaErrorKind::OutOfRange };
-            return Err(SchemaError::new(error));
+            return Err(match self.size_of(header, &id, Levels::default()) {
+                Ok(_) => unknown_id(),
+                Err(_) => SchemaError::new(SchemaErrorKind::OutOfRange, "an id does not fit its wire type"),
+            });
         };
         let value = self.read_node(model.node, value).within(format_args!("[{}]", model.name))?;
         Ok(Value::Multi { id: Box::new(id), value: Box::new(value) })
     }
+}
+
+fn unknown_id() -> SchemaError {
+    SchemaError::new(SchemaErrorKind::UnknownId, "unknown model id")
 }
 
 fn take(members: &mut Members, name: &str) -> Result<Tree, SchemaError> {
@@ -180,7 +185,7 @@ pub(super) fn write(wire: &Dynamic, value: &Value) -> Result<Tree, SchemaError> 
 
 fn node(wire: &Dynamic, index: Index, value: &Value, depth: usize) -> Result<Tree, SchemaError> {
     if depth == Dynamic::MAX_NESTING {
-        return Err(SchemaError::limit("the value is too deep"));
+        return Err(SchemaError::new(SchemaErrorKind::Limit, "the value is too deep"));
     }
     let part = |index, value| node(wire, index, value, depth + 1);
     Ok(match (&wire.nodes[index].kind, value) {
@@ -228,8 +233,7 @@ fn node(wire: &Dynamic, index: Index, value: &Value, depth: usize) -> Result<Tre
             ("zone", Tree::text(&**zone)),
         ]),
         (NodeKind::Multi { header, models }, Value::Multi { id, value }) => {
-            let model = Model::find(models, id);
-            let model = model.ok_or_else(|| SchemaError::new(SchemaErrorKind::UnknownId))?;
+            let model = Model::find(models, id).map_err(|_| unknown_id())?;
             Tree::List([part(*header, id)?, part(model.node, value)?].into())
         }
         _ => return Err(SchemaError::mismatch("the value does not match the schema")),
