@@ -72,6 +72,23 @@ pub(crate) trait Calls {
     }
 }
 
+/// Returns the names of the run-time file that a module uses, separated by commas. The prefix is that of names of types.
+pub(crate) fn imports(model: &Model, prefix: &str) -> String {
+    let is_some = |shape: &Shape| shape.kind == Kind::Option && shape.parts[0].is_nullable();
+    let names = [
+        ("", "ParcoError", model.types.iter().any(|item| !item.variants().is_empty())),
+        ("", "Reader", true),
+        (prefix, "Some", model.has(is_some)),
+        ("", "Writer", true),
+        (prefix, "ZonedTime", model.has(|shape| shape.kind == Kind::TimeLocation)),
+        ("", "decode", true),
+        ("", "encode", true),
+        ("", "nested", (0..model.types.len()).any(|index| model.is_recursive(index))),
+    ];
+    let used = names.iter().filter(|(.., is_used)| *is_used);
+    used.map(|(prefix, name, _)| format!("{prefix}{name}")).collect::<Vec<_>>().join(", ")
+}
+
 /// Returns the argument for a length; a varint is the default.
 fn length(header: Int, before: &str) -> String {
     if header == Int::Varint { String::new() } else { format!("{before}r.{}()", header.method()) }

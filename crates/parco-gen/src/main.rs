@@ -141,8 +141,8 @@ fn inspect(path: &Path, schema: &Schema) -> Result<()> {
         let at = bytes.len() - rest.len();
         let (value, after) =
             wire.decode::<Value>(rest).with_context(|| format!("cannot decode the message at byte {at}"))?;
-        writeln!(output, "{}", wire.value_to_json(&value)?)?;
-        if after.is_empty() {
+        let is_open = is_open(writeln!(output, "{}", wire.value_to_json(&value)?))?;
+        if after.is_empty() || !is_open {
             return Ok(());
         }
         if after.len() == rest.len() {
@@ -154,8 +154,16 @@ fn inspect(path: &Path, schema: &Schema) -> Result<()> {
 
 fn diff(old: &Schema, new: &Schema) -> Result<ExitCode> {
     let comparison = compare(old, new);
-    write!(io::stdout(), "{comparison}")?;
+    is_open(write!(io::stdout(), "{comparison}"))?;
     Ok(ExitCode::from(code_of(&comparison)))
+}
+
+/// Returns whether the output is open after writing: a program such as `head` closes it when it has read enough.
+fn is_open(written: io::Result<()>) -> io::Result<bool> {
+    match written {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        written => written.map(|()| true),
+    }
 }
 
 fn code_of(comparison: &Compatibility) -> u8 {

@@ -98,6 +98,8 @@ pub(crate) enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Int {
     Fixed(Number, Endian),
+    /// An unsigned integer of 64 bits that is an `int` in Go: below 2^63.
+    Header(Endian),
     Varint,
 }
 
@@ -112,13 +114,23 @@ impl Int {
         }
     }
 
+    /// Returns the integer that is a length.
     fn header(schema: &Schema) -> Result<Self> {
         Self::of(schema).context("a header is not an integer")
+    }
+
+    /// Returns the integer that is a value or an id.
+    fn value(schema: &Schema) -> Result<Self> {
+        match schema {
+            Schema::Header(Number::Uint64 | Number::Uint, endian) => Ok(Self::Header(*endian)),
+            _ => Self::header(schema),
+        }
     }
 
     fn min_size(self) -> u64 {
         match self {
             Self::Fixed(number, _) => number.width() as u64,
+            Self::Header(_) => 8,
             Self::Varint => 1,
         }
     }
@@ -132,6 +144,7 @@ impl Int {
     pub(crate) fn method(self) -> String {
         match self {
             Self::Fixed(number, endian) => method(number, endian),
+            Self::Header(endian) => format!("u63{}", suffix(endian)),
             Self::Varint => "varint".into(),
         }
     }
@@ -314,6 +327,18 @@ impl Model {
         shape.parts.iter().map(|part| self.min_size(part)).fold(0, u64::saturating_add)
     }
 
+    /// Returns whether a type contains such a value.
+    pub(crate) fn has(&self, is: impl Fn(&Shape) -> bool) -> bool {
+        let mut open: Vec<&Shape> = self.types.iter().flat_map(Type::shapes).collect();
+        while let Some(shape) = open.pop() {
+            if is(shape) {
+                return true;
+            }
+            open.extend(&shape.parts);
+        }
+        false
+    }
+
     /// Returns whether a type can contain itself.
     pub(crate) fn is_recursive(&self, index: usize) -> bool {
         let (mut seen, mut open) = (BTreeSet::new(), vec![index]);
@@ -368,7 +393,7 @@ impl Builder {
         let kind = match schema {
             Schema::Bool => Kind::Bool,
             Schema::Number(number, endian) if number.is_float() => Kind::Float(*number, *endian),
-            Schema::Number(..) | Schema::Header(..) | Schema::Varint => Kind::Int(Int::header(schema)?),
+            Schema::Number(..) | Schema::Header(..) | Schema::Varint => Kind::Int(Int::value(schema)?),
             Schema::String { header } => Kind::String(Int::header(header)?),
             Schema::Blob { header } => Kind::Blob(Int::header(header)?),
             Schema::Slice { header, element } if is_byte(element) => Kind::Blob(Int::header(header)?),
@@ -469,7 +494,7 @@ impl Builder {
             Schema::Multi { header, models } => {
                 let id = match &**header {
                     Schema::String { header } => Kind::String(Int::header(header)?),
-                    header => Kind::Int(Int::header(header)?),
+                    header => Kind::Int(Int::value(header)?),
                 };
                 if models.is_empty() {
                     bail!("{of}: an enum without variants has no values");

@@ -52,12 +52,6 @@ pub(crate) fn literal(text: &str) -> String {
     serde_json::Value::from(text).to_string().replace('\u{feff}', "\\ufeff")
 }
 
-/// Returns the names to import, separated by commas: those whose code is in the text of a module.
-pub(crate) fn used(imports: &[(&str, &str)], text: &str) -> String {
-    let names = imports.iter().filter(|(_, code)| text.contains(code)).map(|(name, _)| *name);
-    names.collect::<Vec<_>>().join(", ")
-}
-
 /// Returns the names of fields in a convention. Equal names get a number, reserved words an underscore. A name without letters
 /// and digits becomes `field`.
 pub(crate) fn unique<'a>(

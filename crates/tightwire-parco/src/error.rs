@@ -335,18 +335,16 @@ impl Error {
 
 /// Defines methods that return whether an error is of a kind.
 macro_rules! predicates {
-    ($error:ident, $kinds:ident: $($(#[$doc:meta])* $name:ident: $($kind:ident $(($any:tt))?)|+;)*) => {
+    ($error:ident, $kinds:ident: $($(#[$doc:meta])* $name:ident: $($kind:ident)|+;)*) => {
         impl $error {
             $(
                 $(#[$doc])*
                 pub fn $name(&self) -> bool {
-                    $(predicates!(self.0.kind, $kinds::$kind $(($any))?))||+
+                    $(self.0.kind == $kinds::$kind)||+
                 }
             )*
         }
     };
-    ($found:expr, $kinds:ident::$kind:ident) => { $found == $kinds::$kind };
-    ($found:expr, $kinds:ident::$kind:ident($any:tt)) => { matches!($found, $kinds::$kind($any)) };
 }
 #[cfg(feature = "alloc")]
 pub(crate) use predicates;

@@ -2,6 +2,20 @@
 
 use crate::error::{ErrorKind, Exceeded, Fault, Limit};
 use crate::wire::Wire;
+#[cfg(feature = "alloc")]
+use crate::write::Writer;
+
+/// Defines methods that set a field.
+macro_rules! setters {
+    ($($(#[$doc:meta])* $setter:ident($field:ident: $type:ty);)*) => {$(
+        $(#[$doc])*
+        #[must_use]
+        pub const fn $setter(mut self, $field: $type) -> Self {
+            self.$field = $field;
+            self
+        }
+    )*};
+}
 
 /// Limits on the resources that a message can use. Encoding enforces them as decoding does: with the same limits, a value that
 /// was encoded can be decoded to its type.
@@ -65,48 +79,26 @@ impl Limits {
     /// Default of [`max_depth`](Self::max_depth): 64.
     pub const MAX_DEPTH: u32 = 64;
 
-    /// Sets the maximum length of a string, a blob, or a slice of elements of one byte each. Default: [`MAX_BYTES`](Self::MAX_BYTES).
-    #[must_use]
-    pub const fn max_bytes(mut self, bytes: usize) -> Self {
-        self.bytes = bytes;
-        self
-    }
-
-    /// Sets the maximum number of elements of one slice, or entries of one map. Default:
-    /// [`MAX_ELEMENTS`](Self::MAX_ELEMENTS).
-    #[must_use]
-    pub const fn max_elements(mut self, elements: usize) -> Self {
-        self.elements = elements;
-        self
-    }
-
-    /// Sets the maximum number of elements of one collection whose elements take no bytes, such as empty structs.
-    ///
-    /// No input bytes back such elements, so a small message could otherwise cause an arbitrary amount of work.
-    /// Default: [`MAX_ZERO_SIZED`](Self::MAX_ZERO_SIZED).
-    #[must_use]
-    pub const fn max_zero_sized(mut self, elements: usize) -> Self {
-        self.zero_sized = elements;
-        self
-    }
-
-    /// Sets the maximum number of bytes that the decoder may allocate for one message.
-    ///
-    /// It counts the lengths of owned strings and blobs, and elements times the size of their Rust type. The encoder counts
-    /// the same of the type that it encodes, and strings whether owned or not. For a message that is encoded or read from a
-    /// stream it is also the maximum size of the message. Default: [`MAX_ALLOCATION`](Self::MAX_ALLOCATION).
-    #[must_use]
-    pub const fn max_allocation(mut self, bytes: usize) -> Self {
-        self.allocation = bytes;
-        self
-    }
-
-    /// Sets the maximum depth of nested structs; the message itself is the first level. Default:
-    /// [`MAX_DEPTH`](Self::MAX_DEPTH).
-    #[must_use]
-    pub const fn max_depth(mut self, levels: u32) -> Self {
-        self.depth = levels;
-        self
+    setters! {
+        /// Sets the maximum length of a string, a blob, or a slice of elements of one byte each. Default: [`MAX_BYTES`](Self::MAX_BYTES).
+        max_bytes(bytes: usize);
+        /// Sets the maximum number of elements of one slice, or entries of one map. Default:
+        /// [`MAX_ELEMENTS`](Self::MAX_ELEMENTS).
+        max_elements(elements: usize);
+        /// Sets the maximum number of elements of one collection whose elements take no bytes, such as empty structs.
+        ///
+        /// No input bytes back such elements, so a small message could otherwise cause an arbitrary amount of work.
+        /// Default: [`MAX_ZERO_SIZED`](Self::MAX_ZERO_SIZED).
+        max_zero_sized(zero_sized: usize);
+        /// Sets the maximum number of bytes that the decoder may allocate for one message.
+        ///
+        /// It counts the lengths of owned strings and blobs, and elements times the size of their Rust type. The encoder counts
+        /// the same of the type that it encodes, and strings whether owned or not. For a message that is encoded or read from a
+        /// stream it is also the maximum size of the message. Default: [`MAX_ALLOCATION`](Self::MAX_ALLOCATION).
+        max_allocation(allocation: usize);
+        /// Sets the maximum depth of nested structs; the message itself is the first level. Default:
+        /// [`MAX_DEPTH`](Self::MAX_DEPTH).
+        max_depth(depth: u32);
     }
 
     /// Returns the limit that this number of elements exceeds.
@@ -141,10 +133,13 @@ impl ElementSize {
     /// Returns the size of entries with these keys and values.
     #[inline]
     pub fn of_entry(key: &impl Wire, value: &impl Wire) -> Self {
-        Self {
-            min: key.min_size() + value.min_size(),
-            fixed: crate::wire::both(key.fixed_size(), value.fixed_size()),
-        }
+        Self::of(key).and(Self::of(value))
+    }
+
+    /// Returns the size of this value and another one.
+    #[inline]
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self { min: self.min.saturating_add(other.min), fixed: crate::wire::both(self.fixed, other.fixed) }
     }
 }
 
@@ -164,9 +159,7 @@ impl Levels {
     pub fn deeper(self) -> Result<Self, Fault> {
         self.0.checked_sub(1).map(Self).ok_or(Fault(ErrorKind::Depth))
     }
-}
 
-impl Levels {
     /// Returns the options of a nested message whose other limits are checked elsewhere.
     #[cfg(feature = "alloc")]
     pub(crate) const fn alone(self) -> Options {
@@ -178,6 +171,18 @@ impl Levels {
             allocation: most,
             depth: self.0,
         })
+    }
+
+    /// Returns the number of bytes that `put` writes for a nested message.
+    #[cfg(feature = "alloc")]
+    pub(crate) fn size_of(
+        self,
+        put: impl FnOnce(&mut Writer<'_>) -> Result<(), Fault>,
+    ) -> Result<usize, Fault> {
+        match crate::write::to_vec(&self.alone(), put) {
+            Ok(bytes) => Ok(bytes.len()),
+            Err(error) => Err(error.fault()),
+        }
     }
 }
 
@@ -240,25 +245,13 @@ impl Options {
         Levels(self.limits.depth)
     }
 
-    /// Sets the limits.
-    #[must_use]
-    pub const fn limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
-        self
-    }
-
-    /// Sets how strictly flag bytes and varints are decoded.
-    #[must_use]
-    pub const fn mode(mut self, mode: Mode) -> Self {
-        self.mode = mode;
-        self
-    }
-
-    /// Sets how duplicate map keys are handled.
-    #[must_use]
-    pub const fn duplicate_keys(mut self, duplicates: DuplicateKeys) -> Self {
-        self.duplicates = duplicates;
-        self
+    setters! {
+        /// Sets the limits.
+        limits(limits: Limits);
+        /// Sets how strictly flag bytes and varints are decoded.
+        mode(mode: Mode);
+        /// Sets how duplicate map keys are handled.
+        duplicate_keys(duplicates: DuplicateKeys);
     }
 
     /// Selects the canonical mode: equal maps and sets have equal bytes, for signatures, hashes and comparisons of messages.

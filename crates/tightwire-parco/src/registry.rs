@@ -74,6 +74,7 @@ pub trait HasId<I> {
 }
 
 /// A decoded message and its id.
+#[derive(Debug)]
 pub struct Frame<I> {
     /// Id that the message begins with.
     pub id: I,
@@ -261,12 +262,6 @@ impl<I> Frame<I> {
     /// Borrows the message if it is a `T`.
     pub fn downcast_ref<T: Any>(&self) -> Option<&T> {
         self.value.downcast_ref()
-    }
-}
-
-impl<I: fmt::Debug> fmt::Debug for Frame<I> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Frame").field("id", &self.id).finish_non_exhaustive()
     }
 }
 

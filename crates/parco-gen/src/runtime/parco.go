@@ -143,6 +143,8 @@ func (r *reader) i32LE() int32     { return int32(r.u32LE()) }
 func (r *reader) i32BE() int32     { return int32(r.u32BE()) }
 func (r *reader) u64LE() uint64    { return binary.LittleEndian.Uint64(r.fixed(8)) }
 func (r *reader) u64BE() uint64    { return binary.BigEndian.Uint64(r.fixed(8)) }
+func (r *reader) u63LE() uint64    { return r.u63(r.u64LE()) }
+func (r *reader) u63BE() uint64    { return r.u63(r.u64BE()) }
 func (r *reader) i64LE() int64     { return int64(r.u64LE()) }
 func (r *reader) i64BE() int64     { return int64(r.u64BE()) }
 func (r *reader) f32LE() float32   { return math.Float32frombits(r.u32LE()) }
@@ -153,6 +155,13 @@ func (r *reader) u128LE() *big.Int { low := r.u64LE(); return join(r.u64LE(), lo
 func (r *reader) u128BE() *big.Int { high := r.u64BE(); return join(high, r.u64BE(), false) }
 func (r *reader) i128LE() *big.Int { low := r.u64LE(); return join(r.u64LE(), low, true) }
 func (r *reader) i128BE() *big.Int { high := r.u64BE(); return join(high, r.u64BE(), true) }
+
+func (r *reader) u63(number uint64) uint64 {
+	if number > math.MaxInt64 {
+		r.fail("range")
+	}
+	return number
+}
 
 func join(high, low uint64, isSigned bool) *big.Int {
 	number := new(big.Int).SetUint64(high)
@@ -372,6 +381,8 @@ func (w *writer) i32LE(value int32)   { w.u32LE(uint32(value)) }
 func (w *writer) i32BE(value int32)   { w.u32BE(uint32(value)) }
 func (w *writer) u64LE(value uint64)  { w.data = binary.LittleEndian.AppendUint64(w.data, value) }
 func (w *writer) u64BE(value uint64)  { w.data = binary.BigEndian.AppendUint64(w.data, value) }
+func (w *writer) u63LE(value uint64)  { w.u64LE(w.u63(value)) }
+func (w *writer) u63BE(value uint64)  { w.u64BE(w.u63(value)) }
 func (w *writer) i64LE(value int64)   { w.u64LE(uint64(value)) }
 func (w *writer) i64BE(value int64)   { w.u64BE(uint64(value)) }
 func (w *writer) f32LE(value float32) { w.u32LE(math.Float32bits(value)) }
@@ -379,6 +390,13 @@ func (w *writer) f32BE(value float32) { w.u32BE(math.Float32bits(value)) }
 func (w *writer) f64LE(value float64) { w.u64LE(math.Float64bits(value)) }
 func (w *writer) f64BE(value float64) { w.u64BE(math.Float64bits(value)) }
 func (w *writer) varint(value uint64) { w.data = binary.AppendUvarint(w.data, value) }
+
+func (w *writer) u63(number uint64) uint64 {
+	if number > math.MaxInt64 {
+		w.fail("range")
+	}
+	return number
+}
 
 func (w *writer) u128LE(value *big.Int) {
 	high, low := w.split(value, 128)

@@ -149,6 +149,17 @@ class Reader:
     def u64be(self) -> int:
         return self.unpack(">Q", 8)
 
+    def u63le(self) -> int:
+        return self.u63(self.u64le())
+
+    def u63be(self) -> int:
+        return self.u63(self.u64be())
+
+    def u63(self, number: int) -> int:
+        if number >> 63:
+            raise self.error("range")
+        return number
+
     def i64le(self) -> int:
         return self.unpack("<q", 8)
 
@@ -318,6 +329,17 @@ class Writer:
 
     def u64be(self, value: int) -> None:
         self.pack(">Q", value)
+
+    def u63le(self, value: int) -> None:
+        self.u64le(self.u63(value))
+
+    def u63be(self, value: int) -> None:
+        self.u64be(self.u63(value))
+
+    def u63(self, value: int) -> int:
+        if value >> 63:
+            raise ParcoError("range")
+        return value
 
     def i64le(self, value: int) -> None:
         self.pack("<q", value)

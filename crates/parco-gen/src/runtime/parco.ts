@@ -118,12 +118,19 @@ export class Reader {
   i32be = (): number => this.view.getInt32(this.advance(4));
   u64le = (): bigint => this.view.getBigUint64(this.advance(8), true);
   u64be = (): bigint => this.view.getBigUint64(this.advance(8));
+  u63le = (): bigint => this.u63(this.u64le());
+  u63be = (): bigint => this.u63(this.u64be());
   i64le = (): bigint => this.view.getBigInt64(this.advance(8), true);
   i64be = (): bigint => this.view.getBigInt64(this.advance(8));
   f32le = (): number => this.view.getFloat32(this.advance(4), true);
   f32be = (): number => this.view.getFloat32(this.advance(4));
   f64le = (): number => this.view.getFloat64(this.advance(8), true);
   f64be = (): number => this.view.getFloat64(this.advance(8));
+
+  private u63(value: bigint): bigint {
+    if (value >> 63n) throw this.error("range");
+    return value;
+  }
 
   u128le(): bigint {
     const low = this.u64le();
@@ -363,6 +370,14 @@ export class Writer {
 
   u64be(value: bigint): void {
     this.u64le(value, false);
+  }
+
+  u63le(value: bigint): void {
+    this.u64le(this.big(value, 63, false));
+  }
+
+  u63be(value: bigint): void {
+    this.u64be(this.big(value, 63, false));
   }
 
   i64le(value: bigint, littleEndian = true): void {

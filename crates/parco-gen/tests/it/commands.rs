@@ -1,6 +1,7 @@
 //! The commands of the program.
 
 use std::fs;
+use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
@@ -74,6 +75,53 @@ fn messages_are_printed_as_lines_of_json() {
     let schema = file(&folder, "schema.json", r#"{"t":"struct","fields":[]}"#);
     let output = parco(&["inspect", &messages, "--schema", &schema]);
     assert!(String::from_utf8_lossy(&output.stderr).contains("6 bytes follow a message without bytes"));
+}
+
+/// A program such as `head` closes the output when it has read enough.
+#[test]
+fn closed_outputs_are_no_errors() {
+    let folder = tempfile::tempdir().unwrap();
+    let fields = |of: &str| {
+        let fields: Vec<_> = (0..5_000).map(|index| format!(r#"["f{index}",{{"t":"{of}"}}]"#)).collect();
+        format!(r#"{{"t":"struct","fields":[{}]}}"#, fields.join(","))
+    };
+    let (old, new) = (file(&folder, "old.json", fields("bool")), file(&folder, "new.json", fields("uint8")));
+    let (schema, messages) = (file(&folder, "bool.json", BOOL), file(&folder, "messages", [1; 50_000]));
+    // Both print more than the buffer of a pipe has room for.
+    for (arguments, code) in
+        [(&["inspect", &messages, "--schema", &schema][..], 0), (&["diff", &old, &new], 5)]
+    {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_parco"));
+        let mut child =
+            command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+        assert_eq!(output.status.code(), Some(code));
+    }
+}
+
+/// Ids are texts of the schema, whatever code they contain.
+#[test]
+fn imports_are_those_of_the_types() {
+    let folder = tempfile::tempdir().unwrap();
+    let id = r"*big.Int r.some( r.zoned( = nested( @nested\n";
+    let models = format!(r#"{{"{id}":{BOOL}}}"#);
+    let header = r#"{"t":"string","header":{"t":"varint"}}"#;
+    let schema = format!(
+        r#"{{"t":"multi","name":"Command","header":{header},"models":{models},"names":{{"{id}":"A"}}}}"#
+    );
+    let schema = file(&folder, "schema.json", schema);
+    for (language, file, import) in [
+        ("go", "command.go", "package messages\n\n// Command is"),
+        ("python", "command.py", "from parco import ParcoError, Reader, Writer, decode, encode\n"),
+        ("typescript", "command.ts", "import { ParcoError, Reader, Writer, decode, encode } from"),
+    ] {
+        let output = parco(&["generate", &schema, "--language", language, "--output", utf8(folder.path())]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let text = fs::read_to_string(folder.path().join(file)).unwrap();
+        assert!(text.contains(import), "{text}");
+    }
 }
 
 #[test]

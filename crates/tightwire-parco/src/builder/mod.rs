@@ -57,19 +57,20 @@ use crate::write::Writer;
 #[must_use = "a schema does nothing by itself, and each field that is added makes another one"]
 pub struct Builder<M, L, K> {
     fields: L,
-    count: usize,
-    /// Number of fields up to the last one without a default, among those before the last field.
-    required_before: usize,
-    /// Whether the last field has a default.
-    is_optional: bool,
+    counts: Counts,
     kind: K,
     model: PhantomData<fn(&M)>,
 }
 
-/// A schema whose encoding starts with the length of the fields, as a varint; see [`Builder::evolve`].
-#[derive(Clone, Copy, Debug)]
-#[must_use = "a schema does nothing by itself"]
-pub struct Evolve<B>(B);
+/// Numbers of fields.
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    all: usize,
+    /// Number of fields up to the last one without a default.
+    required: usize,
+    /// The same among the fields before the last one.
+    required_before: usize,
+}
 
 /// A schema with one more field, of wire type `W`.
 pub type With<M, L, K, W, G, S, F> = Builder<M, Cons<L, Field<W, G, S, F>>, K>;
@@ -80,7 +81,7 @@ pub type Compiler<M, L> = Builder<M, L, WriteOnly>;
 /// A schema that only decodes.
 pub type Parser<M, L, N> = Builder<M, L, ReadOnly<N>>;
 
-/// Fields are added with a getter and a setter. `N` is the [`Factory`].
+/// Fields are added with a getter and a setter. `N` is the function that creates the model to decode into.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadWrite<N>(N);
 
@@ -88,19 +89,39 @@ pub struct ReadWrite<N>(N);
 #[derive(Clone, Copy, Debug)]
 pub struct WriteOnly;
 
-/// Fields are added with a setter. `N` is the [`Factory`].
+/// Fields are added with a setter. `N` is the function that creates the model to decode into.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadOnly<N>(N);
+
+/// The length of the fields precedes them, as a varint; see [`Builder::evolve`].
+#[derive(Clone, Copy, Debug)]
+pub struct Evolve<K>(K);
+
+/// Kind of a schema: [`ReadWrite`], [`WriteOnly`], [`ReadOnly`], or [`Evolve`] of one of these.
+pub trait Kind {
+    /// Whether the length of the fields precedes them.
+    const EVOLVES: bool = false;
+}
+
+impl<N> Kind for ReadWrite<N> {}
+
+impl Kind for WriteOnly {}
+
+impl<N> Kind for ReadOnly<N> {}
+
+impl<K> Kind for Evolve<K> {
+    const EVOLVES: bool = true;
+}
 
 /// Starts a schema that encodes and decodes, with a getter and a setter per field.
 ///
 /// Decoding starts from `M::default()`; for types without a default, use [`builder_with`].
-pub fn builder<M: Default>() -> Builder<M, Nil, ReadWrite<Defaults>> {
-    builder_with(Defaults)
+pub fn builder<M: Default>() -> Builder<M, Nil, ReadWrite<impl Fn() -> M + Copy>> {
+    builder_with(M::default)
 }
 
 /// Same as [`builder`](builder()), with a function that creates the model to decode into.
-pub fn builder_with<M, N: Factory<M>>(factory: N) -> Builder<M, Nil, ReadWrite<N>> {
+pub fn builder_with<M, N: Fn() -> M>(factory: N) -> Builder<M, Nil, ReadWrite<N>> {
     Builder::new(ReadWrite(factory))
 }
 
@@ -112,75 +133,51 @@ pub fn compiler<M>() -> Compiler<M, Nil> {
 /// Starts a schema that only decodes, with a setter per field.
 ///
 /// Decoding starts from `M::default()`; for types without a default, use [`parser_with`].
-pub fn parser<M: Default>() -> Parser<M, Nil, Defaults> {
-    parser_with(Defaults)
+pub fn parser<M: Default>() -> Parser<M, Nil, impl Fn() -> M + Copy> {
+    parser_with(M::default)
 }
 
 /// Same as [`parser`], with a function that creates the model to decode into.
-pub fn parser_with<M, N: Factory<M>>(factory: N) -> Parser<M, Nil, N> {
+pub fn parser_with<M, N: Fn() -> M>(factory: N) -> Parser<M, Nil, N> {
     Builder::new(ReadOnly(factory))
 }
 
-/// Creates the model to decode into. Implemented for functions without arguments.
-pub trait Factory<M> {
+/// Kind of a schema that decodes: creates the model to decode into.
+pub trait Factory<M>: Kind {
     /// Creates a model.
     fn make(&self) -> M;
 }
 
-/// Creates models with [`Default`].
-#[derive(Clone, Copy, Debug)]
-pub struct Defaults;
-
-impl<M: Default> Factory<M> for Defaults {
-    #[inline]
-    fn make(&self) -> M {
-        M::default()
-    }
-}
-
-impl<M, N: Fn() -> M> Factory<M> for N {
-    #[inline]
-    fn make(&self) -> M {
-        self()
-    }
-}
-
 macro_rules! factories {
-    ($($kind:ident),*) => {$(
-        impl<M, N: Factory<M>> Factory<M> for $kind<N> {
+    ($([$($bound:tt)*] $kind:ident<$inner:ident>: |$factory:ident| $model:expr;)*) => {$(
+        impl<M, $inner: $($bound)*> Factory<M> for $kind<$inner> {
             #[inline]
             fn make(&self) -> M {
-                self.0.make()
+                let $factory = &self.0;
+                $model
             }
         }
     )*};
 }
 
-factories!(ReadWrite, ReadOnly);
+factories! {
+    [Fn() -> M] ReadWrite<N>: |factory| factory();
+    [Fn() -> M] ReadOnly<N>: |factory| factory();
+    [Factory<M>] Evolve<K>: |kind| kind.make();
+}
 
 impl<M, K> Builder<M, Nil, K> {
     fn new(kind: K) -> Self {
-        Self { fields: Nil, count: 0, required_before: 0, is_optional: false, kind, model: PhantomData }
+        Self { fields: Nil, counts: Counts::default(), kind, model: PhantomData }
     }
 }
 
 impl<M, L, K> Builder<M, L, K> {
     fn then<W, G, S, F>(self, wire: W, getter: G, setter: S) -> With<M, L, K, W, G, S, F> {
-        let last = Field { wire, getter, setter, kind: PhantomData, name: "", position: self.count };
-        let required_before = self.required();
-        Builder {
-            fields: Cons { before: self.fields, last },
-            count: self.count + 1,
-            required_before,
-            is_optional: false,
-            kind: self.kind,
-            model: PhantomData,
-        }
-    }
-
-    /// Returns the number of fields up to the last one without a default.
-    const fn required(&self) -> usize {
-        if self.is_optional { self.required_before } else { self.count }
+        let Counts { all, required, .. } = self.counts;
+        let last = Field { wire, getter, setter, kind: PhantomData, name: "", position: all };
+        let counts = Counts { all: all + 1, required: all + 1, required_before: required };
+        Builder { fields: Cons { before: self.fields, last }, counts, kind: self.kind, model: PhantomData }
     }
 
     /// Adds `COUNT` reserved bytes: [`Skip`].
@@ -207,8 +204,8 @@ impl<M, L, K> Builder<M, L, K> {
     /// assert_eq!(second.decode_exact::<Vec<(u8, u16)>>(&[1, 1, 7])?, [(7, 0)]);
     /// # Ok::<(), tightwire_parco::Error>(())
     /// ```
-    pub const fn evolve(self) -> Evolve<Self> {
-        Evolve(self)
+    pub fn evolve(self) -> Builder<M, L, Evolve<K>> {
+        Builder { fields: self.fields, counts: self.counts, kind: Evolve(self.kind), model: PhantomData }
     }
 }
 
@@ -302,44 +299,48 @@ impl<M, L, W, G, S, F, K> With<M, L, K, W, G, S, F> {
     pub fn default_on_eof(self) -> With<M, L, K, OrDefault<W>, G, S, F> {
         let Cons { before, last: Field { wire, getter, setter, kind, name, position } } = self.fields;
         let last = Field { wire: OrDefault(wire), getter, setter, kind, name, position };
-        Builder {
-            fields: Cons { before, last },
-            count: self.count,
-            required_before: self.required_before,
-            is_optional: true,
-            kind: self.kind,
-            model: PhantomData,
-        }
+        let counts = Counts { required: self.counts.required_before, ..self.counts };
+        Builder { fields: Cons { before, last }, counts, kind: self.kind, model: PhantomData }
     }
 }
 
-impl<M, L: Wire, K> Wire for Builder<M, L, K> {
+impl<M, L: Wire, K: Kind> Wire for Builder<M, L, K> {
     #[inline]
     fn min_size(&self) -> usize {
-        self.fields.min_size()
+        usize::from(K::EVOLVES) + self.fields.min_size()
     }
 
     #[inline]
     fn fixed_size(&self) -> Option<usize> {
-        self.fields.fixed_size()
+        if K::EVOLVES { None } else { self.fields.fixed_size() }
     }
 
     #[inline]
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
-        walk_level(input, |input| self.fields.walk(input))
+        walk_level(input, |input| {
+            let walk = |input: &mut I| self.fields.walk(input);
+            if K::EVOLVES { input.walk_sized(walk) } else { walk(input) }
+        })
     }
 
     fn schema(&self, context: &mut SchemaContext) -> Schema {
         // The type of a schema contains the types of nested schemas, so a nested schema never has the same name.
         let name = core::any::type_name::<Self>();
-        context.enclosed(name, |context| self.fields.schema(context)).named::<M>()
+        let schema = context.enclosed(name, |context| match self.fields.schema(context) {
+            Schema::Struct(fields) if K::EVOLVES => Schema::Evolve { required: self.counts.required, fields },
+            schema => schema,
+        });
+        schema.named::<M>()
     }
 }
 
-impl<M, L: Put<M>, K> Put<M> for Builder<M, L, K> {
+impl<M, L: Put<M>, K: Kind> Put<M> for Builder<M, L, K> {
     #[inline]
     fn put(&self, model: &M, writer: &mut Writer<'_>) -> Result<(), Fault> {
         writer.level(|writer| {
+            if K::EVOLVES {
+                return writer.put_sized(|writer| self.fields.put(model, writer));
+            }
             writer.reserve(self.fields.min_size());
             self.fields.put(model, writer)
         })
@@ -347,7 +348,8 @@ impl<M, L: Put<M>, K> Put<M> for Builder<M, L, K> {
 
     #[inline]
     fn size(&self, model: &M, levels: Levels) -> Result<usize, Fault> {
-        self.fields.size(model, levels.deeper()?)
+        let size = self.fields.size(model, levels.deeper()?)?;
+        Ok(if K::EVOLVES { sized(size) } else { size })
     }
 }
 
@@ -362,14 +364,20 @@ impl<'de, M, L: GetFields<'de, M>, K: Factory<M>> Get<'de, M> for Builder<M, L, 
     /// Runs the setters on the existing model. Data that they do not touch is unchanged.
     #[inline]
     fn get_into(&self, reader: &mut Reader<'_, 'de>, model: &mut M) -> Result<(), Fault> {
-        level(reader, |reader| self.fields.get_fields(reader, model))
+        level(reader, |reader| {
+            let mut get = |reader: &mut Reader<'_, 'de>| self.fields.get_fields(reader, model);
+            if K::EVOLVES { reader.get_sized(get) } else { get(reader) }
+        })
     }
 
     /// Decodes each model in place, which avoids moving it.
     #[inline]
     fn get_all(&self, count: usize, reader: &mut Reader<'_, 'de>, models: &mut Vec<M>) -> Result<(), Fault> {
         let start = models.len();
-        models.reserve(count);
+        if !K::EVOLVES {
+            // Evolve structs can have one byte each, so a forged count could reserve much more memory than the input has.
+            models.reserve(count);
+        }
         for index in 0..count {
             models.push(self.kind.make());
             if let Err(fault) = self.get_into(reader, &mut models[start + index]) {
@@ -380,64 +388,9 @@ impl<'de, M, L: GetFields<'de, M>, K: Factory<M>> Get<'de, M> for Builder<M, L, 
     }
 }
 
-impl<M, L: Wire, K> Wire for Evolve<Builder<M, L, K>> {
-    #[inline]
-    fn min_size(&self) -> usize {
-        1 + self.0.min_size()
-    }
-
-    #[inline]
-    fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
-        walk_level(input, |input| input.walk_sized(|input| self.0.fields.walk(input)))
-    }
-
-    fn schema(&self, context: &mut SchemaContext) -> Schema {
-        let schema =
-            context.enclosed(core::any::type_name::<Self>(), |context| match self.0.fields.schema(context) {
-                Schema::Struct(fields) => Schema::Evolve { required: self.0.required(), fields },
-                _ => unreachable!("a schema of fields"),
-            });
-        schema.named::<M>()
-    }
-}
-
-impl<M, L: Put<M>, K> Put<M> for Evolve<Builder<M, L, K>> {
-    #[inline]
-    fn put(&self, model: &M, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        writer.level(|writer| writer.put_sized(|writer| self.0.fields.put(model, writer)))
-    }
-
-    #[inline]
-    fn size(&self, model: &M, levels: Levels) -> Result<usize, Fault> {
-        self.0.size(model, levels).map(sized)
-    }
-}
-
-impl<'de, M, L: GetFields<'de, M>, K: Factory<M>> Get<'de, M> for Evolve<Builder<M, L, K>> {
-    #[inline]
-    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<M, Fault> {
-        let mut model = self.0.kind.make();
-        self.get_into(reader, &mut model)?;
-        Ok(model)
-    }
-
-    /// Runs the setters on the existing model. Data that they do not touch is unchanged.
-    #[inline]
-    fn get_into(&self, reader: &mut Reader<'_, 'de>, model: &mut M) -> Result<(), Fault> {
-        level(reader, |reader| reader.get_sized(|reader| self.0.fields.get_fields(reader, model)))
-    }
-}
-
 impl<M, L: Clone, K: Clone> Clone for Builder<M, L, K> {
     fn clone(&self) -> Self {
-        Self {
-            fields: self.fields.clone(),
-            count: self.count,
-            required_before: self.required_before,
-            is_optional: self.is_optional,
-            kind: self.kind.clone(),
-            model: PhantomData,
-        }
+        Self { fields: self.fields.clone(), counts: self.counts, kind: self.kind.clone(), model: PhantomData }
     }
 }
 
@@ -447,7 +400,7 @@ impl<M, L, K> fmt::Debug for Builder<M, L, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Builder")
             .field("model", &core::any::type_name::<M>())
-            .field("fields", &self.count)
+            .field("fields", &self.counts.all)
             .finish_non_exhaustive()
     }
 }

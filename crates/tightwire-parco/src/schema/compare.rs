@@ -75,7 +75,7 @@ pub fn compare(old: &Schema, new: &Schema) -> Compatibility {
     let (old, new) = (Layout::of(old), Layout::of(new));
     match (old.kind, new.kind) {
         // The fields of the message itself come last, so fields can be added or removed at the end.
-        (LayoutKind::Struct(one), LayoutKind::Struct(other))
+        (LayoutKind::Struct(one, None), LayoutKind::Struct(other, None))
             if !one.is_recursive && !other.is_recursive && old.logical == new.logical =>
         {
             Fields::new(&mut comparison, "", &old.parts, &new.parts, End::Message).compare();
@@ -169,32 +169,24 @@ impl Comparison {
             return self.became(path, Verdict::Breaks, name(old), name(new));
         }
         match (old.kind, new.kind) {
-            (LayoutKind::Struct(one), LayoutKind::Struct(other))
-                if one.is_recursive == other.is_recursive =>
+            (LayoutKind::Struct(one, old_required), LayoutKind::Struct(other, new_required))
+                if old_required.is_some() == new_required.is_some() =>
             {
-                self.enter(one, other);
-                Fields::new(self, path, &old.parts, &new.parts, End::Inside).compare();
-                self.leave(one);
+                let required = old_required.zip(new_required);
+                let end = required.map_or(End::Inside, |(old, new)| End::Evolve { old, new });
+                self.inside(one, other, |comparison| {
+                    Fields::new(comparison, path, &old.parts, &new.parts, end).compare();
+                });
             }
-            (LayoutKind::Evolve(one, old_required), LayoutKind::Evolve(other, new_required))
-                if one.is_recursive == other.is_recursive =>
-            {
-                self.enter(one, other);
-                let end = End::Evolve { old_required, new_required };
-                Fields::new(self, path, &old.parts, &new.parts, end).compare();
-                self.leave(one);
-            }
-            (LayoutKind::Multi(one), LayoutKind::Multi(other)) if one.is_recursive == other.is_recursive => {
+            (LayoutKind::Multi(one), LayoutKind::Multi(other)) => {
                 let ([(_, old_id), old @ ..], [(_, new_id), new @ ..]) = (&*old.parts, &*new.parts) else {
                     unreachable!("the first part is the id")
                 };
                 self.layout(&alloc::format!("{path}[id]"), old_id, new_id);
-                self.enter(one, other);
-                self.models(path, old, new);
-                self.leave(one);
+                self.inside(one, other, |comparison| comparison.models(path, old, new));
             }
             (LayoutKind::Recursive(one), LayoutKind::Recursive(other)) => {
-                // Non-recursive structs, which may differ in number, are not among the ancestors.
+                // Structs that are recursive in neither schema may differ in number, and are not among the ancestors.
                 let place = |open: &[usize], level| open.iter().position(|open| *open == level);
                 if place(&self.old_ancestors, one) != place(&self.new_ancestors, other) {
                     self.note(path, Verdict::Breaks, "refers to another struct");
@@ -203,13 +195,7 @@ impl Comparison {
             (LayoutKind::Leaf(_), LayoutKind::Leaf(_)) if old.name != new.name => {
                 self.became(path, Verdict::Breaks, &old.name, &new.name);
             }
-            (
-                LayoutKind::Struct(_)
-                | LayoutKind::Evolve(..)
-                | LayoutKind::Multi(_)
-                | LayoutKind::Recursive(_),
-                _,
-            ) => {
+            (LayoutKind::Struct(..) | LayoutKind::Multi(_) | LayoutKind::Recursive(_), _) => {
                 self.became(path, Verdict::Breaks, old.label, new.label);
             }
             _ if old.name != new.name => self.became(path, Verdict::Breaks, old.label, new.label),
@@ -234,18 +220,17 @@ impl Comparison {
         }
     }
 
-    fn enter(&mut self, old: Recursion, new: Recursion) {
-        if old.is_recursive {
+    /// Compares the contents of two structs or multis. If one of them is recursive, references to it inside are compared with those
+    /// to the other one.
+    fn inside(&mut self, old: Recursion, new: Recursion, compare: impl FnOnce(&mut Self)) {
+        let open = self.old_ancestors.len();
+        if old.is_recursive || new.is_recursive {
             self.old_ancestors.push(old.level);
             self.new_ancestors.push(new.level);
         }
-    }
-
-    fn leave(&mut self, recursion: Recursion) {
-        if recursion.is_recursive {
-            self.old_ancestors.pop();
-            self.new_ancestors.pop();
-        }
+        compare(self);
+        self.old_ancestors.truncate(open);
+        self.new_ancestors.truncate(open);
     }
 
     fn models(&mut self, path: &str, old: &[(String, Layout)], new: &[(String, Layout)]) {
@@ -297,7 +282,7 @@ enum End {
     /// The next field, element or message.
     Inside,
     /// The end of an evolve struct, which has a length. Contains how many parts every message has.
-    Evolve { old_required: usize, new_required: usize },
+    Evolve { old: usize, new: usize },
 }
 
 /// Compares the fields of one struct in both schemas.
@@ -356,7 +341,7 @@ impl<'a> Fields<'a> {
             (self.old, self.new, self.used) = (old_rest, new_rest, (0, 0));
         }
         let (old_required, new_required) = match self.end {
-            End::Evolve { old_required, new_required } => {
+            End::Evolve { old: old_required, new: new_required } => {
                 // A message may end before the fields that are not required.
                 let common = self.all_old.len().min(self.all_new.len());
                 let (old, new) = (old_required.min(common), new_required.min(common));

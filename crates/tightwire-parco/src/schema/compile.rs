@@ -2,13 +2,16 @@
 //!
 //! Types become nodes of a vector that refer to each other by index, so that recursive types are cycles.
 
+use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::error::{SchemaError, SchemaErrorKind};
+use super::error::{SchemaError, SchemaErrorKind, Within as _};
 use super::{Number, Schema, Value, Variant};
-use crate::wire::{Endian, Header as _, Varint};
+use crate::error::Fault;
+use crate::options::ElementSize;
+use crate::wire::{Endian, Varint};
 
 /// A validated schema. It is a wire type for [`Value`]s.
 ///
@@ -47,36 +50,32 @@ pub(super) type Index = usize;
 
 #[derive(Clone, Debug)]
 pub(super) struct Node {
-    pub(super) min_size: usize,
-    /// Encoded size if it is always the same.
-    pub(super) fixed_size: Option<usize>,
+    pub(super) size: ElementSize,
     pub(super) kind: NodeKind,
 }
 
 #[derive(Clone, Debug)]
 pub(super) enum NodeKind {
     Bool,
-    Number(Number, Endian),
-    Varint,
-    Header(Number, Endian),
-    Text(Length),
-    Blob(Length),
-    Slice(Length, Index),
+    Float(Number, Endian),
+    /// An integer, or a time in UTC.
+    Integer(Int),
+    Text(Int),
+    Blob(Int),
+    Slice(Int, Index),
     Array(usize, Index),
     Map {
-        header: Length,
+        header: Int,
         key: Index,
         value: Index,
     },
     Option(Index),
-    Struct(Vec<(String, Index)>),
-    Evolve {
-        /// Number of fields that every message has, at most all.
-        required: usize,
+    Struct {
+        /// For an evolve struct, the number of fields that every message has, at most all.
+        required: Option<usize>,
         fields: Vec<(String, Index)>,
     },
     Skip(usize),
-    TimeUtc,
     TimeLocation,
     /// Models, sorted by id.
     Multi {
@@ -95,40 +94,47 @@ pub(super) struct Model {
 
 impl Model {
     /// Returns the model with this id. `models` must be sorted by id.
-    pub(super) fn find<'a>(models: &'a [Self], id: &Value) -> Option<&'a Self> {
-        models.binary_search_by(|model| model.id.cmp(id)).ok().map(|at| &models[at])
+    pub(super) fn find<'a>(models: &'a [Self], id: &Value) -> Result<&'a Self, Fault> {
+        let at = models.binary_search_by(|model| model.id.cmp(id)).map_err(|_| Fault::UNKNOWN_TYPE)?;
+        Ok(&models[at])
     }
 }
 
-/// An integer used as a length header.
+/// An integer: a value, a length or an id.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Length {
+pub(super) enum Int {
     Number(Number, Endian),
+    /// A length, or a value that is an `int` in Go.
+    Header(Number, Endian),
     Varint,
 }
 
-impl Length {
-    /// Returns the maximum length. Lengths in Go are signed 64-bit integers.
-    pub(super) fn max(self) -> u64 {
-        match self {
-            Self::Number(number, _) => {
-                u64::try_from(number.range().1).unwrap_or(u64::MAX).min(i64::MAX as u64)
-            }
-            Self::Varint => Varint::MAX,
+impl Int {
+    /// Returns the integer that this schema is, if it is one.
+    fn of(schema: &Schema) -> Option<Self> {
+        match schema {
+            Schema::Number(number, _) | Schema::Header(number, _) if number.is_float() => None,
+            Schema::Number(number, endian) => Some(Self::Number(*number, *endian)),
+            Schema::Header(number, endian) => Some(Self::Header(*number, *endian)),
+            Schema::Varint => Some(Self::Varint),
+            _ => None,
         }
     }
 
-    pub(super) fn min_width(self) -> usize {
+    /// Returns the smallest and the largest value. An `int` of Go has 64 bits.
+    pub(super) fn range(self) -> (i128, i128) {
         match self {
-            Self::Number(number, _) => number.width(),
-            Self::Varint => Varint::WIDTH,
+            Self::Number(number, _) => number.range(),
+            Self::Header(number, _) => (number.range().0, number.range().1.min(i64::MAX.into())),
+            Self::Varint => Number::Uint64.range(),
         }
     }
 
-    pub(super) fn width(self, len: usize) -> usize {
+    /// Returns the encoded size of a value.
+    pub(super) const fn width(self, value: u64) -> usize {
         match self {
-            Self::Number(number, _) => number.width(),
-            Self::Varint => Varint::width_of(len as u64),
+            Self::Number(number, _) | Self::Header(number, _) => number.width(),
+            Self::Varint => Varint::width_of(value),
         }
     }
 }
@@ -138,10 +144,10 @@ impl Schema {
     ///
     /// # Errors
     ///
-    /// Fails if a header is not an integer, an id is neither an integer nor a string, two models have the same id, a
-    /// struct contains itself without an option, a collection or an optional field of an evolve struct in between, an
-    /// evolve struct requires more fields than it has, the schema exceeds
-    /// [`MAX_TYPES`](Self::MAX_TYPES) or [`MAX_DEPTH`](Self::MAX_DEPTH), or an array or skip exceeds
+    /// Fails if a header is not an integer, an id is neither an integer nor a string or does not fit its type, two models
+    /// have the same id, two fields of a struct have the same name, a struct contains itself without an option, a
+    /// collection or an optional field of an evolve struct in between, an evolve struct requires more fields than it has,
+    /// the schema exceeds [`MAX_TYPES`](Self::MAX_TYPES) or [`MAX_DEPTH`](Self::MAX_DEPTH), or an array or skip exceeds
     /// [`MAX_ARRAY`](Self::MAX_ARRAY) or [`MAX_SKIP`](Self::MAX_SKIP).
     pub fn compile(&self) -> Result<Dynamic, SchemaError> {
         let mut compiler = Compiler::default();
@@ -171,45 +177,50 @@ struct Compiler {
 impl Compiler {
     fn add(&mut self, schema: &Schema, depth: usize) -> Result<Index, SchemaError> {
         if depth > Schema::MAX_DEPTH {
-            return Err(SchemaError::limit("the schema is too deep"));
+            return Err(SchemaError::new(SchemaErrorKind::Limit, "the schema is too deep"));
         }
         if self.nodes.len() == Schema::MAX_TYPES {
-            return Err(SchemaError::limit("the schema has too many types"));
+            return Err(SchemaError::new(SchemaErrorKind::Limit, "the schema has too many types"));
         }
-        if let Schema::Recursive(levels) = schema {
-            let at = self.open.len().checked_sub(*levels).filter(|_| *levels > 0);
-            return at
-                .map(|at| self.open[at])
-                .ok_or_else(|| SchemaError::invalid("`recursive` refers to a level that does not exist"));
-        }
-        if let Schema::Logical { name, inner } = schema {
-            let is_valid =
-                !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-            let wrong =
-                || SchemaError::invalid("the name of a logical type is not letters, digits and underscores");
-            return if is_valid { self.add(inner, depth + 1) } else { Err(wrong()) };
-        }
-        if let Schema::Named { name, inner } = schema {
-            let is_type = matches!(**inner, Schema::Struct(_) | Schema::Evolve { .. } | Schema::Multi { .. });
-            return if is_type && !name.is_empty() {
+        match schema {
+            Schema::Recursive(levels) => {
+                let at = self.open.len().checked_sub(*levels).filter(|_| *levels > 0);
+                let wrong = || SchemaError::invalid("`recursive` refers to a level that does not exist");
+                at.map(|at| self.open[at]).ok_or_else(wrong)
+            }
+            Schema::Logical { name, inner } => {
+                if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+                    let wrong = "the name of a logical type is not letters, digits and underscores";
+                    return Err(SchemaError::invalid(wrong));
+                }
+                self.add(inner, depth + 1)
+            }
+            Schema::Named { name, inner } => {
+                let is_type =
+                    matches!(**inner, Schema::Struct(_) | Schema::Evolve { .. } | Schema::Multi { .. });
+                if name.is_empty() || !is_type {
+                    let wrong = "the name of a type is empty, or the type is no struct or multi";
+                    return Err(SchemaError::invalid(wrong));
+                }
                 self.add(inner, depth)
-            } else {
-                Err(SchemaError::invalid("the name of a type is empty, or the type is no struct or multi"))
-            };
+            }
+            _ => {
+                let index = self.nodes.len();
+                self.nodes.push(Node { size: UNKNOWN, kind: NodeKind::Bool });
+                self.nodes[index].kind = self.kind(index, schema, depth + 1)?;
+                Ok(index)
+            }
         }
-        let index = self.nodes.len();
-        self.nodes.push(Node { min_size: usize::MAX, fixed_size: None, kind: NodeKind::Bool });
-        self.nodes[index].kind = self.kind(index, schema, depth + 1)?;
-        Ok(index)
     }
 
     fn kind(&mut self, index: Index, schema: &Schema, depth: usize) -> Result<NodeKind, SchemaError> {
         Ok(match schema {
             Schema::Bool => NodeKind::Bool,
-            Schema::Number(number, endian) => NodeKind::Number(*number, *endian),
-            Schema::Varint => NodeKind::Varint,
-            Schema::Header(number, endian) if !number.is_float() => NodeKind::Header(*number, *endian),
-            Schema::Header(..) => return Err(SchemaError::invalid("a header cannot be a float")),
+            Schema::Number(number, endian) if number.is_float() => NodeKind::Float(*number, *endian),
+            Schema::Number(..) | Schema::Header(..) | Schema::Varint => {
+                let wrong = || SchemaError::invalid("a header cannot be a float");
+                NodeKind::Integer(Int::of(schema).ok_or_else(wrong)?)
+            }
             Schema::String { header } => NodeKind::Text(length(header)?),
             Schema::Blob { header } => NodeKind::Blob(length(header)?),
             Schema::Slice { header, element } => {
@@ -217,7 +228,8 @@ impl Compiler {
             }
             Schema::Array { len, element } => {
                 let len = usize::try_from(*len).ok().filter(|len| *len <= Schema::MAX_ARRAY);
-                let len = len.ok_or_else(|| SchemaError::limit("the array is too long"))?;
+                let len =
+                    len.ok_or_else(|| SchemaError::new(SchemaErrorKind::Limit, "the array is too long"))?;
                 NodeKind::Array(len, self.part(element, depth, "[element]")?)
             }
             Schema::Map { header, key, value } => NodeKind::Map {
@@ -226,18 +238,24 @@ impl Compiler {
                 value: self.part(value, depth, "[value]")?,
             },
             Schema::Option(inner) => NodeKind::Option(self.part(inner, depth, "[some]")?),
-            Schema::Struct(fields) => NodeKind::Struct(self.fields(index, fields, depth)?),
+            Schema::Struct(fields) => {
+                NodeKind::Struct { required: None, fields: self.fields(index, fields, depth)? }
+            }
             Schema::Evolve { required, fields } if *required <= fields.len() => {
-                NodeKind::Evolve { required: *required, fields: self.fields(index, fields, depth)? }
+                NodeKind::Struct { required: Some(*required), fields: self.fields(index, fields, depth)? }
             }
             Schema::Evolve { .. } => {
                 return Err(SchemaError::invalid("more fields are required than the struct has"));
             }
             Schema::Skip(count) => {
                 let count = usize::try_from(*count).ok().filter(|count| *count <= Schema::MAX_SKIP);
-                NodeKind::Skip(count.ok_or_else(|| SchemaError::limit("too many bytes are reserved"))?)
+                NodeKind::Skip(
+                    count.ok_or_else(|| {
+                        SchemaError::new(SchemaErrorKind::Limit, "too many bytes are reserved")
+                    })?,
+                )
             }
-            Schema::TimeUtc => NodeKind::TimeUtc,
+            Schema::TimeUtc => NodeKind::Integer(Int::Number(Number::Int64, Endian::Little)),
             Schema::TimeLocation => NodeKind::TimeLocation,
             Schema::Multi { header, models } => self.multi(index, header, models, depth)?,
             Schema::Logical { .. } | Schema::Named { .. } | Schema::Recursive(_) => {
@@ -252,17 +270,23 @@ impl Compiler {
         fields: &[(String, Schema)],
         depth: usize,
     ) -> Result<Vec<(String, Index)>, SchemaError> {
+        let mut names = BTreeSet::new();
         self.open.push(index);
-        let fields = fields
-            .iter()
-            .map(|(name, schema)| Ok((name.clone(), self.part(schema, depth, format_args!(".{name}"))?)));
-        let fields = fields.collect::<Result<_, SchemaError>>()?;
+        let fields = fields.iter().map(|(name, schema)| {
+            let step = format_args!(".{name}");
+            if !names.insert(name) {
+                let what = "two fields of a struct have the same name";
+                return Err(SchemaError::new(SchemaErrorKind::Duplicate, what).within(step));
+            }
+            Ok((name.clone(), self.part(schema, depth, step)?))
+        });
+        let fields = fields.collect::<Result<_, _>>()?;
         self.open.pop();
         Ok(fields)
     }
 
     fn part(&mut self, schema: &Schema, depth: usize, step: impl fmt::Display) -> Result<Index, SchemaError> {
-        self.add(schema, depth).map_err(|error| error.within(step))
+        self.add(schema, depth).within(step)
     }
 
     fn multi(
@@ -272,46 +296,45 @@ impl Compiler {
         models: &[Variant],
         depth: usize,
     ) -> Result<NodeKind, SchemaError> {
-        let wrong = || SchemaError::invalid("an id must be an integer or a string").within("[id]");
-        let is_text = match header {
-            Schema::Number(number, _) | Schema::Header(number, _) if !number.is_float() => false,
-            Schema::Varint => false,
-            Schema::String { .. } => true,
-            _ => return Err(wrong()),
-        };
+        let int = Int::of(header);
+        if int.is_none() && !matches!(header, Schema::String { .. }) {
+            return Err(SchemaError::invalid("an id must be an integer or a string").within("[id]"));
+        }
         let header = self.part(header, depth, "[id]")?;
         self.open.push(index);
         let mut list = Vec::with_capacity(models.len());
         for Variant { id: name, schema, .. } in models {
             let step = format_args!("[{name}]");
-            let id =
-                if is_text {
-                    Value::from(name.as_str())
-                } else {
-                    Value::Integer(name.parse().map_err(|_| {
-                        SchemaError::invalid("the id of a model is not an integer").within(step)
-                    })?)
-                };
+            let id = match int {
+                None => Value::from(name.as_str()),
+                Some(int) => integer_id(name, int).within(step)?,
+            };
             list.push(Model { id, name: name.clone(), node: self.part(schema, depth, step)? });
         }
         self.open.pop();
         list.sort_by(|one, other| one.id.cmp(&other.id));
-        if let Some([model, _]) =
-            list.windows(2).find(|pair| matches!(pair, [one, other] if one.id == other.id))
-        {
-            return Err(SchemaError::new(SchemaErrorKind::Duplicate).within(format_args!("[{}]", model.name)));
+        if let Some(pair) = list.windows(2).find(|pair| pair[0].id == pair[1].id) {
+            let error = SchemaError::new(SchemaErrorKind::Duplicate, "duplicate model id or key");
+            return Err(error.within(format_args!("[{}]", pair[0].name)));
         }
         Ok(NodeKind::Multi { header, models: list })
     }
 }
 
-fn length(header: &Schema) -> Result<Length, SchemaError> {
-    match header {
-        Schema::Number(number, endian) | Schema::Header(number, endian) if !number.is_float() => {
-            Ok(Length::Number(*number, *endian))
-        }
-        Schema::Varint => Ok(Length::Varint),
-        _ => Err(SchemaError::invalid("a header must be an integer").within("[header]")),
+fn integer_id(digits: &str, int: Int) -> Result<Value, SchemaError> {
+    let id: i128 = digits.parse().map_err(|_| SchemaError::invalid("the id of a model is not an integer"))?;
+    let (min, max) = int.range();
+    if id < min || id > max {
+        return Err(SchemaError::new(SchemaErrorKind::OutOfRange, "an id does not fit its wire type"));
+    }
+    Ok(Value::Integer(id))
+}
+
+fn length(header: &Schema) -> Result<Int, SchemaError> {
+    match Int::of(header) {
+        Some(Int::Number(number, endian)) => Ok(Int::Header(number, endian)),
+        Some(header) => Ok(header),
+        None => Err(SchemaError::invalid("a header must be an integer").within("[header]")),
     }
 }
 
@@ -324,55 +347,57 @@ fn measure(nodes: &mut [Node]) -> Result<(), SchemaError> {
     for _ in 0..PASSES {
         let mut changed = false;
         for index in (0..nodes.len()).rev() {
-            let (min_size, fixed_size) = sizes(nodes, index);
-            changed |= min_size != nodes[index].min_size;
-            nodes[index].min_size = min_size;
-            nodes[index].fixed_size = fixed_size;
+            let (min, fixed) = sizes(nodes, index);
+            changed |= min != nodes[index].size.min;
+            nodes[index].size = ElementSize { min, fixed };
         }
         if !changed {
-            let endless = nodes.iter().any(|node| node.min_size == usize::MAX);
+            let endless = nodes.iter().any(|node| node.size.min == UNKNOWN.min);
             let error = SchemaError::invalid(
                 "a type contains itself without an option or collection, or is too large",
             );
             return if endless { Err(error) } else { Ok(()) };
         }
     }
-    Err(SchemaError::limit("the schema has too many recursive types"))
+    Err(SchemaError::new(SchemaErrorKind::Limit, "the schema has too many recursive types"))
 }
 
-/// Returns the minimum and fixed size of a node from those of its children. `usize::MAX` means unknown.
+/// The size of a type before it is measured, or of one that contains itself.
+const UNKNOWN: ElementSize = ElementSize { min: usize::MAX, fixed: None };
+
+/// Returns the minimum and fixed size of a node from those of its children.
 fn sizes(nodes: &[Node], index: Index) -> (usize, Option<usize>) {
     match &nodes[index].kind {
         NodeKind::Bool => (1, Some(1)),
-        NodeKind::Number(number, _) | NodeKind::Header(number, _) => (number.width(), Some(number.width())),
-        NodeKind::Varint => (1, None),
-        NodeKind::Text(header)
+        NodeKind::Float(number, _) => (number.width(), Some(number.width())),
+        NodeKind::Integer(int @ (Int::Number(..) | Int::Header(..))) => (int.width(0), Some(int.width(0))),
+        NodeKind::Integer(header)
+        | NodeKind::Text(header)
         | NodeKind::Blob(header)
         | NodeKind::Slice(header, _)
-        | NodeKind::Map { header, .. } => (header.min_width(), None),
+        | NodeKind::Map { header, .. } => (header.width(0), None),
         NodeKind::Array(0, _) => (0, Some(0)),
         NodeKind::Array(len, element) => {
-            let Node { min_size, fixed_size, .. } = &nodes[*element];
-            (min_size.saturating_mul(*len), fixed_size.and_then(|fixed_size| fixed_size.checked_mul(*len)))
+            let ElementSize { min, fixed } = nodes[*element].size;
+            (min.saturating_mul(*len), fixed.and_then(|fixed| fixed.checked_mul(*len)))
         }
         NodeKind::Option(_) => (1, None),
-        NodeKind::Struct(fields) => fields.iter().fold((0, Some(0)), |(min_size, fixed_size), (_, field)| {
+        NodeKind::Struct { required, fields } => {
+            let needed = fields[..required.unwrap_or(fields.len())].iter();
+            let length = usize::from(required.is_some());
+            let min_size =
+                needed.map(|(_, field)| nodes[*field].size.min).fold(length, usize::saturating_add);
             // A child that comes before its parent closes a cycle, which has no fixed size.
-            let size = if *field > index { nodes[*field].fixed_size } else { None };
-            let fixed_size =
-                fixed_size.zip(size).and_then(|(one, other): (usize, usize)| one.checked_add(other));
-            (min_size.saturating_add(nodes[*field].min_size), fixed_size)
-        }),
-        NodeKind::Evolve { required, fields } => {
-            let fields = fields[..*required].iter().map(|(_, field)| nodes[*field].min_size);
-            (fields.fold(1, usize::saturating_add), None)
+            let size = |field: Index| if field > index { nodes[field].size.fixed } else { None };
+            let mut sizes = fields.iter().map(|(_, field)| size(*field));
+            let fixed_size = sizes.try_fold(0, |sum: usize, size| sum.checked_add(size?));
+            (min_size, fixed_size.filter(|_| required.is_none()))
         }
         NodeKind::Skip(count) => (*count, Some(*count)),
-        NodeKind::TimeUtc => (8, Some(8)),
         NodeKind::TimeLocation => (9, None),
         NodeKind::Multi { header, models } => {
-            let model = models.iter().map(|model| nodes[model.node].min_size).min().unwrap_or(0);
-            (nodes[*header].min_size.saturating_add(model), None)
+            let model = models.iter().map(|model| nodes[model.node].size.min).min().unwrap_or(0);
+            (nodes[*header].size.min.saturating_add(model), None)
         }
     }
 }

@@ -16,50 +16,40 @@ pub struct SchemaError(Box<Inner>);
 #[derive(Debug)]
 struct Inner {
     kind: SchemaErrorKind,
+    text: &'static str,
     path: String,
-    #[cfg(feature = "schema-json")]
-    source: Option<serde_json::Error>,
+    source: Option<Box<dyn core::error::Error + Send + Sync>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SchemaErrorKind {
     Syntax,
-    Invalid(&'static str),
-    #[cfg_attr(not(feature = "schema-json"), expect(dead_code, reason = "only the languages of JSON use it"))]
-    Mismatch(&'static str),
+    Invalid,
+    Mismatch,
     OutOfRange,
     Duplicate,
     UnknownId,
-    Limit(&'static str),
+    Limit,
 }
 
 impl SchemaError {
-    pub(super) fn new(kind: SchemaErrorKind) -> Self {
-        Self(Box::new(Inner {
-            kind,
-            path: String::new(),
-            #[cfg(feature = "schema-json")]
-            source: None,
-        }))
+    pub(super) fn new(kind: SchemaErrorKind, text: &'static str) -> Self {
+        Self(Box::new(Inner { kind, text, path: String::new(), source: None }))
     }
 
-    pub(super) fn invalid(what: &'static str) -> Self {
-        Self::new(SchemaErrorKind::Invalid(what))
-    }
-
-    pub(super) fn limit(what: &'static str) -> Self {
-        Self::new(SchemaErrorKind::Limit(what))
+    pub(super) fn invalid(text: &'static str) -> Self {
+        Self::new(SchemaErrorKind::Invalid, text)
     }
 
     #[cfg(feature = "schema-json")]
-    pub(super) fn mismatch(what: &'static str) -> Self {
-        Self::new(SchemaErrorKind::Mismatch(what))
+    pub(super) fn mismatch(text: &'static str) -> Self {
+        Self::new(SchemaErrorKind::Mismatch, text)
     }
 
     #[cfg(feature = "schema-json")]
     pub(super) fn syntax(source: serde_json::Error) -> Self {
-        let mut error = Self::new(SchemaErrorKind::Syntax);
-        error.0.source = Some(source);
+        let mut error = Self::new(SchemaErrorKind::Syntax, "invalid JSON");
+        error.0.source = Some(Box::new(source));
         error
     }
 
@@ -75,34 +65,38 @@ impl SchemaError {
     }
 }
 
+/// Results whose errors get a step of the path.
+pub(super) trait Within {
+    /// Prepends a step to the path of an error.
+    fn within(self, step: impl fmt::Display) -> Self;
+}
+
+impl<T> Within for Result<T, SchemaError> {
+    fn within(self, step: impl fmt::Display) -> Self {
+        self.map_err(|error| error.within(step))
+    }
+}
+
 predicates! { SchemaError, SchemaErrorKind:
     /// Returns whether a text is not JSON.
     is_syntax: Syntax;
     /// Returns whether the schema is invalid.
-    is_invalid: Invalid(_);
+    is_invalid: Invalid;
     /// Returns whether a value does not match the schema.
-    is_mismatch: Mismatch(_);
+    is_mismatch: Mismatch;
     /// Returns whether the id of a model does not fit its wire type.
     is_out_of_range: OutOfRange;
-    /// Returns whether two models have the same id, or an object has a key twice.
+    /// Returns whether two models have the same id, two fields of a struct the same name, or an object has a key twice.
     is_duplicate: Duplicate;
     /// Returns whether a value contains an id that is not in the schema.
     is_unknown_id: UnknownId;
     /// Returns whether a schema or value is too large or too deeply nested.
-    is_limit: Limit(_);
+    is_limit: Limit;
 }
 
 impl fmt::Display for SchemaError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.0.kind {
-            SchemaErrorKind::Syntax => "invalid JSON",
-            SchemaErrorKind::OutOfRange => "an id does not fit its wire type",
-            SchemaErrorKind::Duplicate => "duplicate model id or key",
-            SchemaErrorKind::UnknownId => "unknown model id",
-            SchemaErrorKind::Invalid(what)
-            | SchemaErrorKind::Mismatch(what)
-            | SchemaErrorKind::Limit(what) => what,
-        })?;
+        f.write_str(self.0.text)?;
         if !self.0.path.is_empty() {
             write!(f, " at {}", self.0.path)?;
         }
@@ -112,10 +106,6 @@ impl fmt::Display for SchemaError {
 
 impl core::error::Error for SchemaError {
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
-        #[cfg(feature = "schema-json")]
-        if let Some(source) = &self.0.source {
-            return Some(source);
-        }
-        None
+        Some(&**self.0.source.as_ref()?)
     }
 }

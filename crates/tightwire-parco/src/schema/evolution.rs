@@ -122,10 +122,6 @@
 //! Types with the same bytes and another meaning, such as `u128` and `i128`, or a `Uuid` and `[u8; 16]`, differ in their
 //! [logical type](crate::wire::logical), which is part of the schema and of the fingerprint.
 //!
-//! # Lengths
-//!
-//! A change of the type of a length, such as from `#[parco(go)]` to the default, changes the encoding.
-//!
 //! # Reserved bytes
 //!
 //! A struct can reserve bytes with [`Skip`](crate::wire::Skip). Writers fill them with zeros and readers ignore them. A

@@ -147,15 +147,12 @@ pub(super) enum LayoutKind {
     Array(u64),
     /// A varint, string, slice, map, option or time with a zone.
     Variable,
-    Struct(Recursion),
-    Evolve(Recursion, Required),
+    /// A struct; an evolve struct with the number of parts that every message has.
+    Struct(Recursion, Option<usize>),
     Multi(Recursion),
     /// A reference to the struct or multi at this level.
     Recursive(usize),
 }
-
-/// Number of parts of an evolve struct that every message has.
-pub(super) type Required = usize;
 
 /// Nesting level of a struct or multi, and whether it contains itself.
 #[derive(Clone, Copy)]
@@ -171,7 +168,7 @@ impl Layout {
 
     fn new<const N: usize>(
         label: &'static str,
-        name: impl Into<String>,
+        name: &str,
         argument: String,
         parts: [(&str, &Schema); N],
         ancestors: &mut Vec<bool>,
@@ -183,17 +180,15 @@ impl Layout {
 
     /// `ancestors` contains for each enclosing struct or multi whether a reference to it was found.
     fn build(schema: &Schema, ancestors: &mut Vec<bool>) -> Self {
-        let leaf = |label, name: String, size| Self {
-            kind: LayoutKind::Leaf(size),
-            ..Self::new(label, name, String::new(), [], &mut Vec::new())
-        };
+        let simple = |label, name: &str| Self::new(label, name, String::new(), [], &mut Vec::new());
+        let leaf = |label, name: &str, size| Self { kind: LayoutKind::Leaf(size), ..simple(label, name) };
         match schema {
-            Schema::Bool => leaf("bool", "bool".into(), 1),
+            Schema::Bool => leaf("bool", "bool", 1),
             // The layouts of a number and of a header are equal, as are those of strings and blobs: their bytes are.
             Schema::Number(number, endian) | Schema::Header(number, endian) => {
-                leaf(number.name(), token(*number, *endian), number.width() as u64)
+                leaf(number.name(), &token(*number, *endian), number.width() as u64)
             }
-            Schema::Varint => Self::new("varint", "varint", String::new(), [], ancestors),
+            Schema::Varint => simple("varint", "varint"),
             Schema::String { header } => Self::new("string", "bytes", header_token(header), [], ancestors),
             Schema::Blob { header } => Self::new("blob", "bytes", header_token(header), [], ancestors),
             Schema::Slice { header, element } => {
@@ -208,35 +203,16 @@ impl Layout {
                 Self::new("map", "map", header_token(header), parts, ancestors)
             }
             Schema::Option(inner) => Self::new("option", "option", String::new(), [("?", inner)], ancestors),
-            Schema::Struct(fields) => {
-                let mut layout = Self::new("struct", "", String::new(), [], ancestors);
-                let recursion = Recursion::find(ancestors, |ancestors| {
-                    for (name, schema) in fields {
-                        layout.add(name, Self::build(schema, ancestors));
-                    }
-                });
-                Self { kind: LayoutKind::Struct(recursion), ..layout }
-            }
+            Schema::Struct(fields) => simple("struct", "").structure(fields, None, ancestors),
             Schema::Evolve { required, fields } => {
-                let mut layout = Self::new("evolve", "evolve", String::new(), [], ancestors);
-                let mut required_parts = 0;
-                let recursion = Recursion::find(ancestors, |ancestors| {
-                    for (index, (name, schema)) in fields.iter().enumerate() {
-                        layout.add(name, Self::build(schema, ancestors));
-                        // A field can be several parts, or none.
-                        if index < *required {
-                            required_parts = layout.parts.len();
-                        }
-                    }
-                });
-                Self { kind: LayoutKind::Evolve(recursion, required_parts), ..layout }
+                simple("evolve", "evolve").structure(fields, Some(*required), ancestors)
             }
             Schema::Skip(count) => Self {
                 kind: LayoutKind::Skip(*count),
                 ..Self::new("skip", "skip", count.to_string(), [], ancestors)
             },
-            Schema::TimeUtc => leaf("time_utc", "time".into(), 8),
-            Schema::TimeLocation => Self::new("time_location", "located", String::new(), [], ancestors),
+            Schema::TimeUtc => leaf("time_utc", "time", 8),
+            Schema::TimeLocation => simple("time_location", "located"),
             Schema::Multi { header, models } => {
                 let mut layout = Self::new("multi", "multi", String::new(), [("[id]", header)], ancestors);
                 let recursion = Recursion::find(ancestors, |ancestors| {
@@ -258,17 +234,36 @@ impl Layout {
                 if let Some(is_recursive) = ancestors.get_mut(level) {
                     *is_recursive = true;
                 }
-                let layout = Self::new("recursive", "", String::new(), [], ancestors);
-                Self { kind: LayoutKind::Recursive(level), ..layout }
+                Self { kind: LayoutKind::Recursive(level), ..simple("recursive", "") }
             }
         }
+    }
+
+    /// Adds fields, the first `required` of which every message has.
+    fn structure(
+        mut self,
+        fields: &[(String, Schema)],
+        required: Option<usize>,
+        ancestors: &mut Vec<bool>,
+    ) -> Self {
+        let mut required_parts = 0;
+        let recursion = Recursion::find(ancestors, |ancestors| {
+            for (index, (name, schema)) in fields.iter().enumerate() {
+                self.add(name, Self::build(schema, ancestors));
+                // A field can be several parts, or none.
+                if required.is_some_and(|required| index < required) {
+                    required_parts = self.parts.len();
+                }
+            }
+        });
+        Self { kind: LayoutKind::Struct(recursion, required.map(|_| required_parts)), ..self }
     }
 
     /// Appends a field. Structs are replaced by their fields, and empty skips are omitted.
     fn add(&mut self, name: &str, field: Self) {
         match field.kind {
             LayoutKind::Skip(0) => {}
-            LayoutKind::Struct(Recursion { is_recursive: false, .. }) if field.logical.is_empty() => {
+            LayoutKind::Struct(Recursion { is_recursive: false, .. }, None) if field.logical.is_empty() => {
                 let inside =
                     field.parts.into_iter().map(|(inner, part)| (alloc::format!("{name}.{inner}"), part));
                 self.parts.extend(inside);
@@ -285,7 +280,7 @@ impl Layout {
             _ if self.logical.starts_with("date") => None,
             LayoutKind::Leaf(size) | LayoutKind::Skip(size) => Some(size),
             LayoutKind::Array(len) => parts.next()??.checked_mul(len),
-            LayoutKind::Struct(_) => parts.try_fold(0, |sum: u64, size| sum.checked_add(size?)),
+            LayoutKind::Struct(_, None) => parts.try_fold(0, |sum: u64, size| sum.checked_add(size?)),
             _ => None,
         }
     }
@@ -301,15 +296,11 @@ impl Layout {
                 let at = ancestors.iter().position(|ancestor| *ancestor == level);
                 return write!(out, "^{}", at.map_or(0, |at| outside - at));
             }
-            LayoutKind::Struct(recursion)
-            | LayoutKind::Evolve(recursion, _)
-            | LayoutKind::Multi(recursion)
-                if recursion.is_recursive =>
-            {
+            LayoutKind::Struct(recursion, _) | LayoutKind::Multi(recursion) if recursion.is_recursive => {
                 out.write_char('@')?;
                 ancestors.push(recursion.level);
             }
-            LayoutKind::Struct(_) | LayoutKind::Evolve(..) => {}
+            LayoutKind::Struct(..) => {}
             _ if self.argument.is_empty() && self.parts.is_empty() => return out.write_str(&self.name),
             _ => {}
         }
@@ -363,71 +354,5 @@ fn header_token(header: &Schema) -> String {
         Schema::Number(number, endian) | Schema::Header(number, endian) => token(*number, *endian),
         Schema::Varint => "varint".into(),
         _ => String::new(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use alloc::boxed::Box;
-    use core::fmt::Write as _;
-
-    use super::*;
-
-    fn byte() -> Schema {
-        Schema::Number(Number::Uint8, Endian::Little)
-    }
-
-    fn structure(fields: Vec<Schema>) -> Schema {
-        let name = |index| alloc::format!("f{index}");
-        Schema::Struct(fields.into_iter().enumerate().map(|(index, field)| (name(index), field)).collect())
-    }
-
-    #[test]
-    fn equal_encodings_have_equal_canonical_texts() {
-        let header = || Box::new(byte());
-        let counting = || Box::new(Schema::Header(Number::Uint8, Endian::Little));
-        for (one, other) in [
-            (Schema::String { header: header() }, Schema::Blob { header: counting() }),
-            (Schema::Number(Number::Int, Endian::Big), Schema::Number(Number::Int64, Endian::Big)),
-            (
-                structure(
-                    [byte(), structure([byte(), Schema::Skip(0)].into()), structure(Vec::new())].into(),
-                ),
-                structure([byte(), byte()].into()),
-            ),
-        ] {
-            assert_eq!(one.canonical(), other.canonical());
-            assert_eq!(one.fingerprint(), other.fingerprint());
-        }
-    }
-
-    #[test]
-    fn references_count_only_recursive_types() {
-        let list = structure([byte(), Schema::Option(Box::new(Schema::Recursive(1)))].into());
-        assert_eq!(list.canonical(), "@(u8 option(^1))");
-        // The struct in between is not recursive, so it is not counted.
-        let inner = structure([Schema::Option(Box::new(Schema::Recursive(2)))].into());
-        let outer = structure([inner, list.clone()].into());
-        assert_eq!(outer.canonical(), "@(option(^1) @(u8 option(^1)))");
-        let inner = structure([list, Schema::Option(Box::new(Schema::Recursive(2)))].into());
-        assert_eq!(structure([inner].into()).canonical(), "@(@(u8 option(^1)) option(^1))");
-    }
-
-    #[test]
-    fn ids_are_sorted_and_delimited() {
-        let multi = Schema::Multi {
-            header: Box::new(Schema::String { header: Box::new(byte()) }),
-            models: [("b c", "", structure([byte()].into())), ("a", "New", Schema::Bool)]
-                .map(|(id, name, schema)| Variant { id: id.into(), name: name.into(), schema })
-                .into(),
-        };
-        assert_eq!(multi.canonical(), "multi(bytes(u8) 1:a,3:New=bool 3:b c=(u8))");
-    }
-
-    #[test]
-    fn hash_is_fnv_1a() {
-        let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
-        hash.write_str("foobar").unwrap();
-        assert_eq!(hash.0, 0x8594_4171_f739_67e8);
     }
 }

@@ -194,7 +194,7 @@ impl<'de, S: Origin<'de>> Source<S> {
 
     fn collection<T>(
         &mut self,
-        visit: impl FnOnce(&mut Elements<'_, 'de, S>) -> Result<T, Failure>,
+        visit: impl FnOnce(&mut Elements<'_, S>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         self.level(|source| {
             let count = <S::Format as Format>::Header::length(source.input())?;
@@ -214,17 +214,7 @@ impl<'de, S: Origin<'de>> Source<S> {
                 Keys::Any
             };
             let is_checked = Sizes::need_check(count, &options.limits);
-            let mut elements = Elements {
-                source,
-                count,
-                index: 0,
-                promised,
-                start,
-                is_checked,
-                sizes,
-                keys,
-                lifetime: PhantomData,
-            };
+            let mut elements = Elements { source, count, index: 0, promised, start, is_checked, sizes, keys };
             let value = visit(&mut elements)?;
             if elements.index == count { Ok(value) } else { Err(Fault::INVALID_LENGTH.into()) }
         })
@@ -300,7 +290,7 @@ impl<'de, S: Origin<'de>> de::Deserializer<'de> for Deserializer<'_, S> {
             source.level(|source| source.parts(visitor, fields.len(), Names::Fields(fields)))
         };
         [_name: &'static str, names: &'static [&'static str]] deserialize_enum => |source, visitor| {
-            source.level(|source| visitor.visit_enum(Enum { source, names }))
+            source.level(|source| visitor.visit_enum(Variant { source, names, id: 0 }))
         };
         // Only a self-describing format can decode these types.
         [] deserialize_any => |_source, _visitor| Err(Fault(ErrorKind::NotSelfDescribing).into());
@@ -361,7 +351,7 @@ impl<'de, S: Origin<'de>> de::SeqAccess<'de> for Parts<'_, S> {
 }
 
 /// The elements of a sequence, or the entries of a map.
-struct Elements<'a, 'de, S> {
+struct Elements<'a, S> {
     source: &'a mut Source<S>,
     count: usize,
     /// Number of elements that have started.
@@ -374,7 +364,6 @@ struct Elements<'a, 'de, S> {
     is_checked: bool,
     sizes: Sizes,
     keys: Keys,
-    lifetime: PhantomData<&'de ()>,
 }
 
 /// The check of the keys of a map.
@@ -386,7 +375,7 @@ enum Keys {
     Sorted(Vec<u8>),
 }
 
-impl<'de, S: Origin<'de>> Elements<'_, 'de, S> {
+impl<'de, S: Origin<'de>> Elements<'_, S> {
     /// Starts the next element and returns its index.
     #[inline]
     fn start(&mut self) -> Result<Option<usize>, Failure> {
@@ -445,7 +434,7 @@ impl<'de, S: Origin<'de>> Elements<'_, 'de, S> {
     }
 }
 
-impl<'de, S: Origin<'de>> de::SeqAccess<'de> for &mut Elements<'_, 'de, S> {
+impl<'de, S: Origin<'de>> de::SeqAccess<'de> for &mut Elements<'_, S> {
     type Error = Failure;
 
     #[inline]
@@ -459,7 +448,7 @@ impl<'de, S: Origin<'de>> de::SeqAccess<'de> for &mut Elements<'_, 'de, S> {
     }
 }
 
-impl<'de, S: Origin<'de>> de::MapAccess<'de> for &mut Elements<'_, 'de, S> {
+impl<'de, S: Origin<'de>> de::MapAccess<'de> for &mut Elements<'_, S> {
     type Error = Failure;
 
     #[inline]
@@ -481,46 +470,42 @@ impl<'de, S: Origin<'de>> de::MapAccess<'de> for &mut Elements<'_, 'de, S> {
     }
 }
 
-struct Enum<'a, S> {
+/// An enum, then the contents of its variant.
+struct Variant<'a, S> {
     source: &'a mut Source<S>,
     names: &'static [&'static str],
+    /// Index of the variant, once it is read.
+    id: u64,
 }
 
-impl<'a, 'de, S: Origin<'de>> de::EnumAccess<'de> for Enum<'a, S> {
+impl<'de, S: Origin<'de>> de::EnumAccess<'de> for Variant<'_, S> {
     type Error = Failure;
-    type Variant = Variant<'a, S>;
+    type Variant = Self;
 
-    fn variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<(T::Value, Self::Variant), Failure> {
-        let Self { source, names } = self;
-        let start = source.origin.position();
-        let id = match OrderOf::<'de, S>::DIALECT {
-            Dialect::Native => source.input().varint()?,
-            _ => get_number::<OrderOf<'de, S>, u32>(source.input())?.into(),
+    fn variant_seed<T: DeserializeSeed<'de>>(mut self, seed: T) -> Result<(T::Value, Self), Failure> {
+        let start = self.source.origin.position();
+        self.id = match OrderOf::<'de, S>::DIALECT {
+            Dialect::Native => self.source.input().varint()?,
+            _ => get_number::<OrderOf<'de, S>, u32>(self.source.input())?.into(),
         };
-        let variant = u32::try_from(id).ok().and_then(|index| {
+        let variant = u32::try_from(self.id).ok().and_then(|index| {
             let identifier: de::value::U32Deserializer<Failure> = index.into_deserializer();
             seed.deserialize(identifier).ok()
         });
-        let Some(variant) = variant else {
-            return Err(source.fail_at(start, Fault::UNKNOWN_TYPE).into());
-        };
-        let name = usize::try_from(id).ok().and_then(|index| names.get(index)).copied();
-        Ok((variant, Variant { source, name }))
+        match variant {
+            Some(variant) => Ok((variant, self)),
+            None => Err(self.source.fail_at(start, Fault::UNKNOWN_TYPE).into()),
+        }
     }
 }
 
-/// The contents of a variant.
-struct Variant<'a, S> {
-    source: &'a mut Source<S>,
-    name: Option<&'static str>,
-}
-
-impl<'a, S> Variant<'a, S> {
+impl<S> Variant<'_, S> {
     fn get<'de, T>(self, decode: impl FnOnce(&mut Source<S>) -> Result<T, Failure>) -> Result<T, Failure>
     where
         S: Origin<'de>,
     {
-        self.source.part(|| self.name.map(Segment::Field), decode)
+        let Self { source, names, id } = self;
+        source.part(|| Names::Fields(names).segment(usize::try_from(id).ok()?), decode)
     }
 }
 

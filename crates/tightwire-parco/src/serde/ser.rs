@@ -34,6 +34,8 @@ fn part<F: Format, T: Serialize + ?Sized>(
     })
 }
 
+type Name = &'static str;
+
 struct Serializer<'a, 'w, F>(&'a mut Writer<'w>, PhantomData<F>);
 
 /// Whether the format is one of this crate.
@@ -42,7 +44,7 @@ const fn is_native<F: Format>() -> bool {
 }
 
 impl<'a, 'w, F: Format> Serializer<'a, 'w, F> {
-    fn parts(self, len: usize, variant: Option<(u32, &'static str)>) -> Result<Parts<'a, 'w, F>, Failure> {
+    fn parts(self, len: usize, variant: Option<(u32, Name)>) -> Result<Parts<'a, 'w, F>, Failure> {
         self.0.enter()?;
         match variant {
             Some((index, _)) if is_native::<F>() => Varint::write(index.into(), self.0),
@@ -91,6 +93,17 @@ macro_rules! numbers {
     )*};
 }
 
+/// Other methods, each with its arguments and result.
+macro_rules! methods {
+    ($($method:ident($($argument:ident: $type:ty),*) -> $result:ty, |$this:ident| $value:expr;)*) => {$(
+        #[inline]
+        fn $method(self, $($argument: $type),*) -> Result<$result, Failure> {
+            let $this = self;
+            $value
+        }
+    )*};
+}
+
 impl<'a, 'w, F: Format> ser::Serializer for Serializer<'a, 'w, F> {
     type Ok = ();
     type Error = Failure;
@@ -115,37 +128,34 @@ impl<'a, 'w, F: Format> ser::Serializer for Serializer<'a, 'w, F> {
         serialize_f64: f64 = F64<F::Order>;
     }
 
+    methods! {
+        serialize_i128(number: i128) -> (), |this| this.serialize_u128(unsigned::<F::Order>(number));
+        serialize_bool(flag: bool) -> (), |this| this.serialize_u8(flag.into());
+        serialize_char(char: char) -> (), |this| Ok(Char::<F::Order>::NEW.put(&char, this.0)?);
+        serialize_str(text: &str) -> (), |this| Ok(Str::<F::Header>::NEW.put(text, this.0)?);
+        serialize_bytes(bytes: &[u8]) -> (), |this| Ok(Blob::<F::Header>::NEW.put(bytes, this.0)?);
+        serialize_none() -> (), |this| this.serialize_u8(0);
+        serialize_unit() -> (), |_this| Ok(());
+        serialize_unit_struct(_name: Name) -> (), |this| this.parts(0, None)?.end();
+        serialize_unit_variant(_name: Name, index: u32, variant: Name) -> (),
+            |this| this.parts(0, Some((index, variant)))?.end();
+        serialize_seq(len: Option<usize>) -> Collection<'a, 'w, F>, |this| this.collection(len);
+        serialize_map(len: Option<usize>) -> Collection<'a, 'w, F>, |this| this.collection(len);
+        serialize_tuple(len: usize) -> Parts<'a, 'w, F>, |this| this.parts(len, None);
+        serialize_tuple_struct(_name: Name, len: usize) -> Parts<'a, 'w, F>, |this| this.parts(len, None);
+        serialize_tuple_variant(_name: Name, index: u32, variant: Name, len: usize) -> Parts<'a, 'w, F>,
+            |this| this.parts(len, Some((index, variant)));
+        serialize_struct_variant(_name: Name, index: u32, variant: Name, len: usize) -> Parts<'a, 'w, F>,
+            |this| this.parts(len, Some((index, variant)));
+    }
+
     fn serialize_u128(self, number: u128) -> Result<(), Failure> {
         put_wide::<F::Order>(number, self.0);
         Ok(())
     }
 
-    fn serialize_i128(self, number: i128) -> Result<(), Failure> {
-        self.serialize_u128(unsigned::<F::Order>(number))
-    }
-
     fn is_human_readable(&self) -> bool {
         false
-    }
-
-    fn serialize_bool(self, flag: bool) -> Result<(), Failure> {
-        self.serialize_u8(flag.into())
-    }
-
-    fn serialize_char(self, char: char) -> Result<(), Failure> {
-        Ok(Char::<F::Order>::NEW.put(&char, self.0)?)
-    }
-
-    fn serialize_str(self, text: &str) -> Result<(), Failure> {
-        Ok(Str::<F::Header>::NEW.put(text, self.0)?)
-    }
-
-    fn serialize_bytes(self, bytes: &[u8]) -> Result<(), Failure> {
-        Ok(Blob::<F::Header>::NEW.put(bytes, self.0)?)
-    }
-
-    fn serialize_none(self) -> Result<(), Failure> {
-        self.serialize_u8(0)
     }
 
     fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), Failure> {
@@ -156,28 +166,7 @@ impl<'a, 'w, F: Format> ser::Serializer for Serializer<'a, 'w, F> {
         Ok(())
     }
 
-    fn serialize_unit(self) -> Result<(), Failure> {
-        Ok(())
-    }
-
-    fn serialize_unit_struct(self, _: &'static str) -> Result<(), Failure> {
-        self.parts(0, None)?.end()
-    }
-
-    fn serialize_unit_variant(
-        self,
-        _: &'static str,
-        index: u32,
-        variant: &'static str,
-    ) -> Result<(), Failure> {
-        self.parts(0, Some((index, variant)))?.end()
-    }
-
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(
-        self,
-        _: &'static str,
-        value: &T,
-    ) -> Result<(), Failure> {
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: Name, value: &T) -> Result<(), Failure> {
         let mut parts = self.parts(1, None)?;
         parts.put(value, position)?;
         parts.end()
@@ -185,9 +174,9 @@ impl<'a, 'w, F: Format> ser::Serializer for Serializer<'a, 'w, F> {
 
     fn serialize_newtype_variant<T: Serialize + ?Sized>(
         self,
-        _: &'static str,
+        _: Name,
         index: u32,
-        variant: &'static str,
+        variant: Name,
         value: &T,
     ) -> Result<(), Failure> {
         let parts = self.parts(0, Some((index, variant)))?;
@@ -195,52 +184,12 @@ impl<'a, 'w, F: Format> ser::Serializer for Serializer<'a, 'w, F> {
         parts.end()
     }
 
-    fn serialize_seq(self, len: Option<usize>) -> Result<Self::SerializeSeq, Failure> {
-        self.collection(len)
-    }
-
-    fn serialize_tuple(self, len: usize) -> Result<Self::SerializeTuple, Failure> {
-        self.parts(len, None)
-    }
-
-    fn serialize_tuple_struct(
-        self,
-        _: &'static str,
-        len: usize,
-    ) -> Result<Self::SerializeTupleStruct, Failure> {
-        self.parts(len, None)
-    }
-
-    fn serialize_tuple_variant(
-        self,
-        _: &'static str,
-        index: u32,
-        variant: &'static str,
-        len: usize,
-    ) -> Result<Self::SerializeTupleVariant, Failure> {
-        self.parts(len, Some((index, variant)))
-    }
-
-    fn serialize_map(self, len: Option<usize>) -> Result<Self::SerializeMap, Failure> {
-        self.collection(len)
-    }
-
-    fn serialize_struct(self, name: &'static str, len: usize) -> Result<Self::SerializeStruct, Failure> {
+    fn serialize_struct(self, name: Name, len: usize) -> Result<Self::SerializeStruct, Failure> {
         // The name of types that only one format can decode, such as the raw values of `serde_json`.
         if name.starts_with('$') {
             return Err(Fault(ErrorKind::NotSelfDescribing).into());
         }
         self.parts(len, None)
-    }
-
-    fn serialize_struct_variant(
-        self,
-        _: &'static str,
-        index: u32,
-        variant: &'static str,
-        len: usize,
-    ) -> Result<Self::SerializeStructVariant, Failure> {
-        self.parts(len, Some((index, variant)))
     }
 }
 
@@ -270,15 +219,6 @@ struct Collection<'a, 'w, F> {
 }
 
 impl<F: Format> Collection<'_, '_, F> {
-    #[inline]
-    fn put<T: Serialize + ?Sized>(
-        &mut self,
-        value: &T,
-        segment: impl FnOnce() -> Segment,
-    ) -> Result<(), Failure> {
-        part::<F, _>(value, self.writer, segment)
-    }
-
     /// Counts an element or entry that is complete.
     #[inline]
     fn next(&mut self) -> Result<(), Failure> {
@@ -314,7 +254,7 @@ impl<F: Format> ser::SerializeSeq for Collection<'_, '_, F> {
     #[inline]
     fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Failure> {
         let index = self.count;
-        self.put(value, || Segment::Index(index))?;
+        part::<F, _>(value, self.writer, || Segment::Index(index))?;
         self.next()
     }
 
@@ -336,7 +276,7 @@ impl<F: Format> ser::SerializeMap for Collection<'_, '_, F> {
             }
         }
         let start = self.writer.position();
-        self.put(key, || Segment::Key(index))?;
+        part::<F, _>(key, self.writer, || Segment::Key(index))?;
         self.keys.extend(self.writer.is_canonical().then(|| start..self.writer.position()));
         Ok(())
     }
@@ -346,7 +286,7 @@ impl<F: Format> ser::SerializeMap for Collection<'_, '_, F> {
         if is_literal::<T>() && self.has_literal_key {
             return Err(Fault(ErrorKind::NotSelfDescribing).into());
         }
-        self.put(value, || Segment::Value(index))?;
+        part::<F, _>(value, self.writer, || Segment::Value(index))?;
         self.next()
     }
 
@@ -360,7 +300,7 @@ struct Parts<'a, 'w, F> {
     writer: &'a mut Writer<'w>,
     /// Announced number of parts.
     len: usize,
-    variant: Option<&'static str>,
+    variant: Option<Name>,
     index: usize,
     format: PhantomData<F>,
 }
@@ -396,29 +336,16 @@ impl<F: Format> Parts<'_, '_, F> {
     }
 }
 
-impl<F: Format> ser::SerializeTuple for Parts<'_, '_, F> {
-    type Ok = ();
-    type Error = Failure;
-
-    #[inline]
-    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Failure> {
-        self.put(value, Segment::Index)
-    }
-
-    fn end(self) -> Result<(), Failure> {
-        self.end()
-    }
-}
-
-/// Implements the traits of tuple structs and variants, whose fields have no names.
+/// Implements the traits of values whose parts have no names.
 macro_rules! positional {
-    ($($trait:ident)*) => {$(
+    ($($trait:ident::$method:ident, $segment:expr;)*) => {$(
         impl<F: Format> ser::$trait for Parts<'_, '_, F> {
             type Ok = ();
             type Error = Failure;
 
-            fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Failure> {
-                self.put(value, position)
+            #[inline]
+            fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Failure> {
+                self.put(value, $segment)
             }
 
             fn end(self) -> Result<(), Failure> {
@@ -428,7 +355,11 @@ macro_rules! positional {
     )*};
 }
 
-positional! { SerializeTupleStruct SerializeTupleVariant }
+positional! {
+    SerializeTuple::serialize_element, Segment::Index;
+    SerializeTupleStruct::serialize_field, position;
+    SerializeTupleVariant::serialize_field, position;
+}
 
 /// Implements the traits of structs and variants with named fields. The first field of a tagged struct is a literal.
 macro_rules! named {
@@ -440,7 +371,7 @@ macro_rules! named {
             #[inline]
             fn serialize_field<T: Serialize + ?Sized>(
                 &mut self,
-                name: &'static str,
+                name: Name,
                 value: &T,
             ) -> Result<(), Failure> {
                 if $is_tagged && self.index == 0 && is_literal::<T>() {
@@ -449,7 +380,7 @@ macro_rules! named {
                 self.put(value, |_| Segment::Field(name))
             }
 
-            fn skip_field(&mut self, name: &'static str) -> Result<(), Failure> {
+            fn skip_field(&mut self, name: Name) -> Result<(), Failure> {
                 let fault = self.writer.locate(Fault(ErrorKind::SkippedField), Segment::Field(name));
                 Err(self.within_variant(fault.into()))
             }

@@ -188,3 +188,12 @@ fn builder_and_derive_have_equal_schemas() {
     assert_eq!(owned().schema(&mut SchemaContext::default()), of_decoded::<Owned>());
     assert_eq!(owned().min_size(), WireOf::<Owned>::NEW.min_size());
 }
+
+#[test]
+fn schemas_with_two_fields_of_one_name_are_refused() {
+    let schema = parser::<(u8, u8)>().field(U8, |m, v| m.0 = v).named("a").field(U8, |m, v| m.1 = v);
+    assert!(schema.schema(&mut SchemaContext::default()).compile().is_ok());
+    let error = schema.named("a").schema(&mut SchemaContext::default()).compile().unwrap_err();
+    assert!(error.is_duplicate());
+    assert_eq!(error.to_string(), "two fields of a struct have the same name at .a");
+}

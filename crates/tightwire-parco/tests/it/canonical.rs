@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 use tightwire_parco::schema::{self, Value};
 use tightwire_parco::serde as bridge;
-use tightwire_parco::wire::{Map, StaticWire as _, U8};
+use tightwire_parco::wire::{Le, Map, StaticWire as _, U8};
 use tightwire_parco::{
     Decode, DecodeOwned, Decoder, DuplicateKeys, Encode, Encoder, Entries, Error, Options, Segment, Seq,
     WireExt as _, decode_exact, to_vec,
@@ -135,7 +135,7 @@ fn duplicates_and_another_order_are_refused() {
         refused::<BTreeMap<u8, u8>>(&bytes, 3, Segment::Key(1));
         refused::<HashMap<u8, u8>>(&bytes, 3, Segment::Key(1));
         refused::<IndexMap<u8, u8>>(&bytes, 3, Segment::Key(1));
-        let error = bridge::decode_exact_with::<HashMap<u8, u8>>(CANONICAL, &bytes).unwrap_err();
+        let error = bridge::decode_exact_as::<Le, HashMap<u8, u8>>(CANONICAL, &bytes).unwrap_err();
         assert!(error.is_duplicate_key() || error.is_not_canonical());
         assert_eq!((error.offset(), error.path()), (Some(3), &[Segment::Key(1)][..]));
         let dynamic = schema::of::<BTreeMap<u8, u8>>().compile().unwrap();
@@ -207,14 +207,14 @@ impl Serialize for Unknown {
 
 #[test]
 fn serde_sorts_maps() {
-    assert_eq!(bridge::to_vec_with(CANONICAL, &map::<HashMap<u16, u8>>()).unwrap(), MAP);
-    let decoded: HashMap<u16, u8> = bridge::decode_exact_with(CANONICAL, &MAP).unwrap();
+    assert_eq!(bridge::to_vec_as::<Le, _>(CANONICAL, &map::<HashMap<u16, u8>>()).unwrap(), MAP);
+    let decoded: HashMap<u16, u8> = bridge::decode_exact_as::<Le, _>(CANONICAL, &MAP).unwrap();
     assert_eq!(decoded, map());
     for len in [0, 1, 127, 128, 200] {
         let known: BTreeMap<u8, String> = (0..len).map(|key| (key, "value".into())).collect();
         let bytes = CANONICAL.to_vec(&known).unwrap();
-        assert_eq!(bridge::to_vec_with(CANONICAL, &Unknown(len)).unwrap(), bytes);
-        assert_eq!(bridge::to_vec_with(CANONICAL, &[Unknown(len)][..]).unwrap()[1..], bytes);
+        assert_eq!(bridge::to_vec_as::<Le, _>(CANONICAL, &Unknown(len)).unwrap(), bytes);
+        assert_eq!(bridge::to_vec_as::<Le, _>(CANONICAL, &[Unknown(len)][..]).unwrap()[1..], bytes);
     }
 }
 

@@ -9,6 +9,7 @@ use std::net::{IpAddr, SocketAddrV4};
 use std::time::Duration;
 
 use tightwire_parco::schema::{self, Number, Schema, Value};
+use tightwire_parco::wire::{Be, HeaderInt, I16, Le, U64};
 use tightwire_parco::{
     Decode, DecodeOwned, Encode, Error, Timestamp, WireExt as _, ZonedTimestamp, decode_exact, to_vec,
 };
@@ -203,6 +204,17 @@ enum DecodeUser {
     User(u8),
 }
 
+/// Integers that are an `int` in Go. Those of 64 bits are below 2^63.
+#[derive(Encode, Decode)]
+struct Headers {
+    #[parco(with = HeaderInt<U64<Le>>)]
+    long: i64,
+    #[parco(with = HeaderInt<U64<Be>>)]
+    long_be: i64,
+    #[parco(with = HeaderInt<I16<Le>>)]
+    short: i64,
+}
+
 /// Numbers of the algorithm SplitMix64.
 struct Random(u64);
 
@@ -253,6 +265,10 @@ impl<'a> Maker<'a> {
             }
             Schema::Number(number, _) => {
                 Value::Integer(self.random.integer(8 * number.width(), number.is_signed()))
+            }
+            Schema::Header(number, _) => {
+                let bits = if *number == Number::Uint64 { 63 } else { 8 * number.width() };
+                Value::Integer(self.random.integer(bits, number.is_signed()))
             }
             Schema::TimeUtc => Value::Integer(self.random.integer(64, true)),
             Schema::String { .. } => {
@@ -432,6 +448,7 @@ fn vectors_are_up_to_date() {
         "Times": Times, 12, true;
         "Message": Vec<(u8, String)>, 8, true;
         "Names": Names, 6, true;
+        "Headers": Headers, 12, true;
     }
     text += "\n]}\n";
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/default-vectors.json");

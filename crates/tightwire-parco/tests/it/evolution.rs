@@ -2,7 +2,7 @@
 #![cfg(feature = "derive")]
 
 use tightwire_parco::schema::{self, Schema, Verdict, compare, of};
-use tightwire_parco::wire::adjust::structure;
+use tightwire_parco::wire::adjust::{evolve, multi, structure};
 use tightwire_parco::{Decode, DecodeOwned, Decoder, Encode, Encoder, Error, decode, decode_exact, to_vec};
 
 #[derive(Debug, PartialEq, Encode, Decode)]
@@ -207,6 +207,29 @@ fn recursive_types_can_be_compared() {
     let tree = of::<Tree>();
     let unrolled = structure([("value", of::<u8>()), ("children", of::<Vec<Tree>>())]);
     assert!(compare(&tree, &unrolled).breaks());
+}
+
+/// The message names what changed, also if only one of the types contains itself.
+#[test]
+fn types_can_become_recursive() {
+    let option = |levels| Schema::Option(Box::new(Schema::Recursive(levels)));
+    let value = || ("value", of::<u8>());
+    let (plain, list) = (evolve(1, [value()]), evolve(1, [value(), ("next", option(1))]));
+    let other = evolve(1, [value(), ("next", of::<Option<u8>>())]);
+    let (bool, next) = (("0", "", Schema::Bool), ("1", "", option(1)));
+    let (unit, tree) = (multi(of::<u8>(), [bool.clone()]), multi(of::<u8>(), [bool, next]));
+    // Both contain a type that contains itself, which is not the same one.
+    let nested = |levels| evolve(2, [value(), ("inner", evolve(2, [value(), ("next", option(levels))]))]);
+    for (old, new, expected) in [
+        (&plain, &list, "next: added at the end (compatible)\n"),
+        (&list, &plain, "next: removed from the end (compatible)\n"),
+        (&list, &other, "next?: recursive became uint8 (breaks)\n"),
+        (&unit, &tree, "[1]: model added (new readers read old messages)\n"),
+        (&tree, &unit, "[1]: model removed (old readers read new messages)\n"),
+        (&nested(1), &nested(2), "inner.next?: refers to another struct (breaks)\n"),
+    ] {
+        assert_eq!(compare(old, new).to_string(), expected);
+    }
 }
 
 #[derive(Debug, PartialEq, Encode, Decode)]

@@ -27,6 +27,7 @@ mod derive;
 mod elements;
 mod evolution;
 mod exchange;
+mod fingerprint;
 mod io;
 mod limits;
 mod prefixes;

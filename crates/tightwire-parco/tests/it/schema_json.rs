@@ -44,6 +44,18 @@ fn invalid_schemas_are_rejected_with_their_path() {
             r#"{"t":"multi","header":{"t":"uint8"},"models":{"1":{"t":"bool"},"01":{"t":"bool"}}}"#,
             "duplicate model id or key at [01]",
         ),
+        (
+            r#"{"t":"multi","header":{"t":"uint8"},"models":{"256":{"t":"bool"}}}"#,
+            "an id does not fit its wire type at [256]",
+        ),
+        (
+            r#"{"t":"multi","header":{"t":"uint64_header","order":"le"},"models":{"9223372036854775808":{"t":"bool"}}}"#,
+            "an id does not fit its wire type at [9223372036854775808]",
+        ),
+        (
+            r#"{"t":"option","inner":{"t":"struct","fields":[["a",{"t":"bool"}],["b",{"t":"bool"}],["a",{"t":"uint8"}]]}}"#,
+            "two fields of a struct have the same name at [some].a",
+        ),
         (r#"{"t":"evolve","fields":[]}"#, "a key is missing at .required"),
         (r#"{"t":"evolve","required":1,"fields":[]}"#, "more fields are required than the struct has"),
         (r#"{"t":"bool","name":"A"}"#, "the name of a type is empty, or the type is no struct or multi"),
@@ -139,6 +151,18 @@ fn invalid_values_are_rejected_with_their_path() {
             "{schema} {value}"
         );
     }
+}
+
+/// Types of one name can be in different modules, so both names and variants may occur twice. They are told apart by id.
+#[test]
+fn variants_may_have_one_name() {
+    let text = r#"{"t":"multi","header":{"t":"uint8"},"models":{"1":{"t":"bool"},"2":{"t":"uint8"}},"names":{"1":"A","2":"A"}}"#;
+    let schema = Schema::from_json(text).unwrap();
+    assert_eq!(schema.to_json(), text);
+    let (wire, value) = (schema.compile().unwrap(), "[2,7]");
+    assert_eq!(wire.to_vec(&wire.value_from_json(value).unwrap()).unwrap(), [2, 7]);
+    assert_eq!(wire.value_to_json(&wire.decode_exact(&[2, 7]).unwrap()).unwrap(), value);
+    assert!(tightwire_parco::schema::compare(&schema, &schema).changes.is_empty());
 }
 
 #[test]

@@ -12,7 +12,8 @@ use serde::de::{self, DeserializeOwned};
 use serde::ser::{SerializeSeq as _, SerializeTuple as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use test_support::counting::usage;
-use tightwire_parco::serde::{decode, decode_exact, decode_exact_with, encode, to_vec, to_vec_with};
+use tightwire_parco::serde::{decode, decode_exact, decode_exact_as, encode, to_vec, to_vec_as};
+use tightwire_parco::wire::Le;
 use tightwire_parco::{Decode, DecodeOwned, DuplicateKeys, Encode, Error, Limits, Mode, Options, schema};
 
 use crate::bridge::{self, Empty, Everything, Frame, Holder, Node, Pair, Wrapped};
@@ -161,7 +162,7 @@ fn strings_and_byte_arrays_are_borrowed() {
     let bytes = to_vec(&value).unwrap();
     assert_eq!(bytes, [2, b'a', b'b', 2, 1, 2, 1, b'c']);
     let nothing = limited(Limits::default().max_allocation(0));
-    let (used, again) = usage(|| decode_exact_with::<Borrowed<'_>>(nothing, &bytes).unwrap());
+    let (used, again) = usage(|| decode_exact_as::<Le, Borrowed<'_>>(nothing, &bytes).unwrap());
     assert_eq!((used.count, &again), (0, &value));
     assert!(matches!(again.cow, Cow::Borrowed(_)));
 }
@@ -307,7 +308,7 @@ fn decoding_errors_have_kind_path_and_offset() {
     fails(decode_record(&id), "unknown id or type at .value[0] (byte 2)");
     let long = [1, 1, 0x80, 0];
     fails(decode_record(&long), "a varint is longer than necessary at .value[0] (byte 2)");
-    decode_exact_with::<Record<Vec<Frame>>>(Options::new().mode(Mode::Compat), &long).unwrap();
+    decode_exact_as::<Le, Record<Vec<Frame>>>(Options::new().mode(Mode::Compat), &long).unwrap();
     let flag = [1, 1, 2, 0, 2];
     fails(decode_record(&flag), "a flag is neither 0 nor 1 at .value[0].Pair.1 (byte 4)");
     fails(decode_record(&[1, 1, 3, 0, 0, 3]), "a flag is neither 0 nor 1 at .value[0].Named.right (byte 5)");
@@ -528,22 +529,24 @@ fn duplicate_keys_are_rejected_if_the_options_say_so() {
     assert_eq!(decode_exact::<Map>(&bytes).unwrap(), HashMap::from([("a".into(), 3), ("b".into(), 2)]));
     let reject = Options::new().duplicate_keys(DuplicateKeys::Reject);
     let error = fails(
-        decode_exact_with::<Map>(reject, &bytes),
+        decode_exact_as::<Le, Map>(reject, &bytes),
         "a map or set contains a key twice at [key 2] (byte 7)",
     );
     assert!(error.is_duplicate_key());
-    decode_exact_with::<Map>(reject, &[2, 1, b'a', 1, 1, b'b', 2]).unwrap();
+    decode_exact_as::<Le, Map>(reject, &[2, 1, b'a', 1, 1, b'b', 2]).unwrap();
 }
 
 #[test]
 fn limits_are_inclusive() {
     fn check<T: Serialize + DeserializeOwned>(value: T, exact: Limits, less: Limits, path: &str) {
         let bytes = to_vec(&value).unwrap();
-        assert!(decode_exact_with::<T>(limited(exact), &bytes).is_ok());
-        let Err(error) = decode_exact_with::<T>(limited(less), &bytes) else { panic!("{less:?} accepts it") };
+        assert!(decode_exact_as::<Le, T>(limited(exact), &bytes).is_ok());
+        let Err(error) = decode_exact_as::<Le, T>(limited(less), &bytes) else {
+            panic!("{less:?} accepts it")
+        };
         assert!(error.is_limit(), "{error}");
         assert!(error.to_string().contains(path), "{error}");
-        assert_eq!(to_vec_with(limited(exact), &value).unwrap(), bytes);
+        assert_eq!(to_vec_as::<Le, _>(limited(exact), &value).unwrap(), bytes);
     }
     let limits = Limits::default;
     check((1_u8, "x".repeat(10)), limits().max_bytes(10), limits().max_bytes(9), "[1] (byte 2)");
@@ -669,12 +672,12 @@ fn every_container_counts_as_a_level() {
     fn check<T: Serialize + DeserializeOwned + PartialEq + Debug>(make: impl Fn(usize) -> T, levels: usize) {
         let value = make(levels);
         let unlimited = limited(Limits::default().max_depth(10_000));
-        let bytes = to_vec_with(unlimited, &value).unwrap();
+        let bytes = to_vec_as::<Le, _>(unlimited, &value).unwrap();
         let mut accepted = None;
         for depth in 0..300 {
             let options = limited(Limits::default().max_depth(depth));
-            let written = to_vec_with(options, &value);
-            let read = decode_exact_with::<T>(options, &bytes);
+            let written = to_vec_as::<Le, _>(options, &value);
+            let read = decode_exact_as::<Le, T>(options, &bytes);
             assert_eq!(written.is_ok(), read.is_ok(), "at {depth}");
             match read {
                 Ok(read) => {
@@ -688,7 +691,7 @@ fn every_container_counts_as_a_level() {
         // The default limit protects the stack in both directions.
         let deep = make(1000);
         assert!(to_vec(&deep).unwrap_err().is_limit());
-        let bytes = to_vec_with(unlimited, &deep).unwrap();
+        let bytes = to_vec_as::<Le, _>(unlimited, &deep).unwrap();
         assert!(decode_exact::<T>(&bytes).unwrap_err().is_limit());
     }
     check(InSeq::nested, 100);

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use tightwire_parco::wire::Le;
 use tightwire_parco::{Decode, DecodeOwned, Decoder, Encode, Limits, Mode, Options, serde as bridge};
 
 use crate::support::checks::{bounded, limits, options};
@@ -230,7 +231,7 @@ pub fn check_round_trip(material: &[u8]) {
 fn check_input<T: Serialize + DeserializeOwned + Encode + DecodeOwned>(input: &[u8]) {
     for options in options() {
         let derived = options.decode::<T>(input);
-        match (derived, bounded(input, || bridge::decode_with::<T>(options, input))) {
+        match (derived, bounded(input, || bridge::decode_as::<Le, T>(options, input))) {
             (Ok((value, rest)), Ok((other, end))) => {
                 assert_eq!(rest, end);
                 check_value(other);
@@ -272,11 +273,11 @@ fn check_input<T: Serialize + DeserializeOwned + Encode + DecodeOwned>(input: &[
 /// Lower limits accept less, fail with a limit error, and limit encoding to the same depth.
 fn check_limited<T: Serialize + DeserializeOwned>(input: &[u8], limits: Limits, depth: Limits) {
     let Ok((value, rest)) = bridge::decode::<T>(input) else {
-        assert!(bridge::decode_with::<T>(Options::new().limits(limits), input).is_err());
+        assert!(bridge::decode_as::<Le, T>(Options::new().limits(limits), input).is_err());
         return;
     };
     let bytes = bridge::to_vec(&value).expect("it was decoded");
-    match bridge::decode_with::<T>(Options::new().limits(limits), input) {
+    match bridge::decode_as::<Le, T>(Options::new().limits(limits), input) {
         Ok((value, other)) => {
             assert_eq!(rest, other);
             assert_eq!(bridge::to_vec(&value).expect("it was decoded"), bytes);
@@ -284,17 +285,20 @@ fn check_limited<T: Serialize + DeserializeOwned>(input: &[u8], limits: Limits, 
         Err(error) => assert!(error.is_limit(), "{error}"),
     }
     // What is encoded can be decoded.
-    match bridge::to_vec_with(Options::new().limits(limits.max_allocation(usize::MAX)), &value) {
+    match bridge::to_vec_as::<Le, _>(Options::new().limits(limits.max_allocation(usize::MAX)), &value) {
         Ok(again) => {
             assert_eq!(again, bytes);
-            bridge::decode_exact_with::<T>(Options::new().limits(limits.max_allocation(usize::MAX)), &bytes)
-                .expect("it was encoded");
+            bridge::decode_exact_as::<Le, T>(
+                Options::new().limits(limits.max_allocation(usize::MAX)),
+                &bytes,
+            )
+            .expect("it was encoded");
         }
         Err(error) => assert!(error.is_limit(), "{error}"),
     }
     let depth = Options::new().limits(depth);
-    let encoded = bridge::to_vec_with(depth, &value);
-    assert_eq!(encoded.is_ok(), bridge::decode_exact_with::<T>(depth, &bytes).is_ok());
+    let encoded = bridge::to_vec_as::<Le, _>(depth, &value);
+    assert_eq!(encoded.is_ok(), bridge::decode_exact_as::<Le, T>(depth, &bytes).is_ok());
     if let Err(error) = encoded {
         assert!(error.is_limit(), "{error}");
     }

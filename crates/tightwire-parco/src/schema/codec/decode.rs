@@ -1,18 +1,19 @@
 //! Decodes values, and walks over them.
 
 use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 
-use super::super::compile::{Dynamic, Index, Length, NodeKind};
-use super::super::{Number, Value};
-use super::{Depth, model, read_header, read_integer};
+use super::super::Value;
+use super::super::compile::{Dynamic, Index, Int, Model, NodeKind};
+use super::read_integer;
 use crate::error::{ErrorKind, Fault, Segment};
-use crate::options::DuplicateKeys;
+use crate::options::{DuplicateKeys, Levels};
 use crate::read::{Input, Reader, check_order, level, walk_level};
 use crate::time::ZonedTimestamp;
-use crate::wire::{Get as _, TimeLocation, Varint, Wire as _};
+use crate::wire::{Get as _, TimeLocation, Wire as _};
 
 /// Maximum number of elements reserved before they arrive.
 const MAX_RESERVED: usize = 4096;
@@ -87,39 +88,37 @@ impl Dynamic {
         &self,
         index: Index,
         input: &mut R::Input,
-        depth: Depth,
+        depth: Levels,
     ) -> Result<Value, Fault> {
         let depth = depth.deeper()?;
         Ok(match &self.nodes[index].kind {
             NodeKind::Bool => Value::Bool(input.flag()?),
-            NodeKind::Number(number @ (Number::Float32 | Number::Float64), endian) => {
+            NodeKind::Float(number, endian) => {
                 // The integer is unsigned, so the cast preserves the bits.
                 let bits = read_integer(*number, *endian, input)? as u64;
                 if number.width() == 4 { Value::Float32(bits as u32) } else { Value::Float64(bits) }
             }
-            NodeKind::Number(number, endian) => Value::Integer(read_integer(*number, *endian, input)?),
-            NodeKind::Varint => Value::Integer(input.varint()?.into()),
-            NodeKind::Header(number, endian) => Value::Integer(read_header(*number, *endian, input)?),
+            NodeKind::Integer(int) => Value::Integer(int.read(input)?),
             NodeKind::Text(header) | NodeKind::Blob(header) => R::bytes(header.read_bytes(input)?, input)?,
             NodeKind::Slice(header, element) => {
-                let count = header.read(input)?;
-                input.check_elements(count, self.element_size(*element))?;
+                let count = header.read_length(input)?;
+                input.check_elements(count, self.nodes[*element].size)?;
                 self.read_elements::<R>(*element, count, input, depth)?
             }
             NodeKind::Array(len, element) => {
                 // The number of bytes bounds the number of other elements.
-                if self.min_size(*element) == 0 {
-                    input.check_elements(*len, self.element_size(*element))?;
+                if self.nodes[*element].size.min == 0 {
+                    input.check_elements(*len, self.nodes[*element].size)?;
                 }
                 // Fails before a list is allocated for elements that are missing.
                 if R::IS_BUILDING {
-                    input.expect(self.min_size(index))?;
+                    input.expect(self.nodes[index].size.min)?;
                 }
                 self.read_elements::<R>(*element, *len, input, depth)?
             }
             NodeKind::Map { header, key, value } => {
-                let count = header.read(input)?;
-                input.check_elements(count, self.entry_size(*key, *value))?;
+                let count = header.read_length(input)?;
+                input.check_elements(count, self.size_of_entry(*key, *value))?;
                 self.read_map::<R>((*key, *value), count, input, depth)?
             }
             NodeKind::Option(inner) => {
@@ -130,7 +129,7 @@ impl Dynamic {
                 let value = self.read::<R>(*inner, input, depth)?;
                 Value::Option(R::IS_BUILDING.then(|| Box::new(value)))
             }
-            NodeKind::Struct(fields) => level(input, |input| {
+            NodeKind::Struct { required: None, fields } => level(input, |input| {
                 let mut values = list::<R, _>(fields.len(), input)?;
                 input.walk_parts(fields.len(), |input, index| {
                     values.extend(self.read_field::<R>(&fields[index], input, depth)?);
@@ -138,14 +137,14 @@ impl Dynamic {
                 })?;
                 Ok(Value::Struct(values))
             })?,
-            NodeKind::Evolve { required, fields } => {
+            NodeKind::Struct { required: Some(required), fields } => {
                 let mut values = Vec::new();
                 walk_level(input, |input| {
                     input.walk_sized(|input| {
                         values = list::<R, _>(fields.len(), input)?;
                         for (index, field) in fields.iter().enumerate() {
                             // A field that takes no bytes is never missing.
-                            if index >= *required && self.min_size(field.1) > 0 && input.at_end()? {
+                            if index >= *required && self.nodes[field.1].size.min > 0 && input.at_end()? {
                                 break;
                             }
                             values.extend(self.read_field::<R>(field, input, depth)?);
@@ -159,7 +158,6 @@ impl Dynamic {
                 input.skip(*count)?;
                 Value::Skip
             }
-            NodeKind::TimeUtc => Value::Integer(i64::from_le_bytes(input.array()?).into()),
             NodeKind::TimeLocation => R::zoned(input)?,
             NodeKind::Multi { header, models } => {
                 let mut message = Value::Skip;
@@ -168,12 +166,13 @@ impl Dynamic {
                         NodeKind::Text(header) => read_text_id::<R>(header, input)?,
                         _ => self.read::<R>(*header, input, depth)?,
                     };
-                    let inner = model(models, &id).map_err(|fault| {
+                    let model = Model::find(models, &id).map_err(|fault| {
                         // Reported at the first byte of the id.
-                        input.rewind_fault(fault, self.width_of_id(*header, &id))
+                        let width = self.size_of(*header, &id, Levels::default());
+                        input.rewind_fault(fault, width.unwrap_or(self.nodes[*header].size.min))
                     })?;
                     count_allocation::<R>(2 * size_of::<Value>(), input)?;
-                    let value = self.read::<R>(inner, input, depth)?;
+                    let value = self.read::<R>(model.node, input, depth)?;
                     if R::IS_BUILDING {
                         message = Value::Multi { id: Box::new(id), value: Box::new(value) };
                     }
@@ -189,31 +188,20 @@ impl Dynamic {
         &self,
         (name, field): &(String, Index),
         input: &mut R::Input,
-        depth: Depth,
+        depth: Levels,
     ) -> Result<Option<Value>, Fault> {
-        match self.read::<R>(*field, input, depth) {
-            Ok(value) => Ok(R::IS_BUILDING.then_some(value)),
-            Err(fault) => Err(input.locate(fault, Segment::Name(name.clone()))),
-        }
-    }
-
-    /// Returns the encoded size of an id.
-    fn width_of_id(&self, node: Index, id: &Value) -> usize {
-        match (&self.nodes[node].kind, id) {
-            (NodeKind::Text(header), Value::Bytes(bytes)) => header.width(bytes.len()) + bytes.len(),
-            (NodeKind::Varint, Value::Integer(id)) => Varint::width_of(*id as u64),
-            _ => self.min_size(node),
-        }
+        let value = self.read_part::<R>(*field, || Segment::Name(name.clone()), input, depth)?;
+        Ok(R::IS_BUILDING.then_some(value))
     }
 
     fn read_part<R: Reading>(
         &self,
         node: Index,
-        step: Segment,
+        step: impl FnOnce() -> Segment,
         input: &mut R::Input,
-        depth: Depth,
+        depth: Levels,
     ) -> Result<Value, Fault> {
-        self.read::<R>(node, input, depth).map_err(|fault| input.locate(fault, step))
+        self.read::<R>(node, input, depth).map_err(|fault| input.locate(fault, step()))
     }
 
     fn read_elements<R: Reading>(
@@ -221,18 +209,21 @@ impl Dynamic {
         element: Index,
         count: usize,
         input: &mut R::Input,
-        depth: Depth,
+        depth: Levels,
     ) -> Result<Value, Fault> {
         let node = &self.nodes[element];
         // Any bytes are valid elements of these types.
-        if let (NodeKind::Number(..) | NodeKind::Skip(_) | NodeKind::TimeUtc, Some(size), false) =
-            (&node.kind, node.fixed_size, R::IS_BUILDING)
+        if let (
+            NodeKind::Float(..) | NodeKind::Integer(Int::Number(..)) | NodeKind::Skip(_),
+            Some(size),
+            false,
+        ) = (&node.kind, node.size.fixed, R::IS_BUILDING)
         {
             return input.skip(size.checked_mul(count).ok_or(Fault::OVERFLOW)?).map(|()| Value::Skip);
         }
         let mut values = list::<R, _>(count, input)?;
         input.walk_parts(count, |input, index| {
-            let value = self.read_part::<R>(element, Segment::Index(index), input, depth)?;
+            let value = self.read_part::<R>(element, || Segment::Index(index), input, depth)?;
             values.extend(R::IS_BUILDING.then_some(value));
             Ok(())
         })?;
@@ -244,7 +235,7 @@ impl Dynamic {
         (key, value): (Index, Index),
         count: usize,
         input: &mut R::Input,
-        depth: Depth,
+        depth: Levels,
     ) -> Result<Value, Fault> {
         let mut entries = list::<R, _>(count, input)?;
         // The lengths of the rest before the entries, recorded only if duplicates are rejected.
@@ -257,7 +248,7 @@ impl Dynamic {
             let rest = R::rest(input);
             let before = rest.as_ref().len();
             starts.extend(is_rejecting.then_some(before));
-            let key = self.read_part::<R>(key, Segment::Key(index), input, depth)?;
+            let key = self.read_part::<R>(key, || Segment::Key(index), input, depth)?;
             if is_canonical {
                 let len = before - R::rest(input).as_ref().len();
                 if let Some((last, last_len)) = &last
@@ -268,24 +259,32 @@ impl Dynamic {
                 }
                 last = Some((rest, len));
             }
-            let value = self.read_part::<R>(value, Segment::Value(index), input, depth)?;
+            let value = self.read_part::<R>(value, || Segment::Value(index), input, depth)?;
             entries.extend(R::IS_BUILDING.then_some((key, value)));
             Ok(())
         })?;
         let repeated = repeated(&entries);
-        let first = repeated.iter().map(|(_, index)| *index).min();
-        if let Some((index, start)) = first.and_then(|index| Some((index, starts.get(index)?))) {
+        if let Some((_, index)) = repeated.first().copied()
+            && let Some(start) = starts.get(index)
+        {
             let consumed = start - R::rest(input).as_ref().len();
             let fault = input.rewind_fault(Fault(ErrorKind::DuplicateKey), consumed);
             return Err(input.locate(fault, Segment::Key(index)));
         }
-        Ok(Value::Map(last_wins(entries, &repeated)))
+        // The first entry remains, with the last value.
+        for (first, later) in &repeated {
+            entries[*first].1 = core::mem::replace(&mut entries[*later].1, Value::Skip);
+        }
+        let mut later = repeated.iter().map(|(_, later)| *later).peekable();
+        let mut indices = 0..entries.len();
+        entries.retain(|_| indices.next().is_none_or(|index| later.next_if_eq(&index).is_none()));
+        Ok(Value::Map(entries))
     }
 }
 
 /// Reads an id that is a string. Other strings are skipped while values are only walked over, but the contents of an
 /// id select the model. An [`Input`] only returns arrays, so the bytes are read one at a time.
-fn read_text_id<R: Reading>(header: Length, input: &mut R::Input) -> Result<Value, Fault> {
+fn read_text_id<R: Reading>(header: Int, input: &mut R::Input) -> Result<Value, Fault> {
     let len = header.read_bytes(input)?;
     input.expect(len)?;
     let mut bytes = list::<R, u8>(len, input)?;
@@ -306,29 +305,10 @@ fn list<R: Reading, T>(count: usize, input: &mut R::Input) -> Result<Vec<T>, Fau
     Ok(Vec::with_capacity(if R::IS_BUILDING { count.min(MAX_RESERVED) } else { 0 }))
 }
 
-/// Returns the entries with duplicate keys, each with the first entry that has the key.
+/// Returns the entries with duplicate keys in wire order, each after the first entry that has the key.
 fn repeated(entries: &[(Value, Value)]) -> Vec<(usize, usize)> {
-    let mut order: Vec<usize> = (0..entries.len()).collect();
-    // A stable sort preserves wire order among equal keys.
-    order.sort_by(|one, other| entries[*one].0.cmp(&entries[*other].0));
-    let mut repeated = Vec::new();
-    for same in order.chunk_by(|one, other| entries[*one].0 == entries[*other].0) {
-        repeated.extend(same[1..].iter().map(|index| (same[0], *index)));
-    }
-    repeated
-}
-
-/// Removes duplicate keys: the first entry remains, with the last value.
-fn last_wins(mut entries: Vec<(Value, Value)>, repeated: &[(usize, usize)]) -> Vec<(Value, Value)> {
-    if repeated.is_empty() {
-        return entries;
-    }
-    let mut kept = alloc::vec![true; entries.len()];
-    for (first, later) in repeated {
-        entries[*first].1 = core::mem::replace(&mut entries[*later].1, Value::Skip);
-        kept[*later] = false;
-    }
-    let mut kept = kept.into_iter();
-    entries.retain(|_| kept.next().unwrap_or(true));
-    entries
+    let mut firsts = BTreeMap::new();
+    let keys = entries.iter().enumerate();
+    let firsts = keys.map(|(index, (key, _))| (*firsts.entry(key).or_insert(index), index));
+    firsts.filter(|(first, index)| first != index).collect()
 }

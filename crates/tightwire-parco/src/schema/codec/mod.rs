@@ -6,23 +6,16 @@ use self::decode::{Build, Walk};
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::compile::{Dynamic, Index, Length, Model, NodeKind};
+use super::compile::{Dynamic, Index, Int, Model, NodeKind};
 use super::{Number, Schema, SchemaContext, Value};
 use crate::error::{Exceeded, Fault, Limit, Segment};
 use crate::options::{ElementSize, Levels, Mode};
 use crate::read::{Input, Reader};
-use crate::wire::{Endian, Get, Header as _, Put, TimeLocation, Varint, Wire, both};
-use crate::write::{self, Writer};
+use crate::wire::{Endian, Get, Header as _, Put, TimeLocation, Varint, Wire};
+use crate::write::Writer;
 
-/// Nesting depth of the value, limited so that recursion cannot overflow the stack.
-#[derive(Clone, Copy)]
-struct Depth(usize);
-
-impl Depth {
-    fn deeper(self) -> Result<Self, Fault> {
-        if self.0 < Dynamic::MAX_NESTING { Ok(Self(self.0 + 1)) } else { Err(Fault::LIMIT) }
-    }
-}
+/// Levels of values, limited so that recursion cannot overflow the stack.
+const NESTING: Levels = Levels(Dynamic::MAX_NESTING as u32);
 
 fn read_integer<I: Input>(number: Number, endian: Endian, input: &mut I) -> Result<i128, Fault> {
     let mut bytes = [0; 8];
@@ -49,20 +42,40 @@ fn write_bits(width: usize, endian: Endian, bits: u64, writer: &mut Writer<'_>) 
     writer.prefixed(header, width, &[]);
 }
 
-/// Reads a header as a value, which is an `int` in Go and has at most 63 bits.
-fn read_header<I: Input>(number: Number, endian: Endian, input: &mut I) -> Result<i128, Fault> {
-    let value = read_integer(number, endian, input)?;
-    match i64::try_from(value) {
-        Ok(_) => Ok(value),
-        Err(_) if input.options().mode == Mode::Compat => Ok(value - (1 << 64)),
-        Err(_) => Err(input.rewind_fault(Fault::OVERFLOW, number.width())),
-    }
-}
-
-impl Length {
-    fn read<I: Input>(self, input: &mut I) -> Result<usize, Fault> {
+impl Int {
+    fn read<I: Input>(self, input: &mut I) -> Result<i128, Fault> {
         match self {
-            Self::Number(number, endian) => {
+            Self::Number(number, endian) => read_integer(number, endian, input),
+            Self::Header(number, endian) => {
+                let value = read_integer(number, endian, input)?;
+                match i64::try_from(value) {
+                    Ok(_) => Ok(value),
+                    Err(_) if input.options().mode == Mode::Compat => Ok(value - (1 << 64)),
+                    Err(_) => Err(input.rewind_fault(Fault::OVERFLOW, number.width())),
+                }
+            }
+            Self::Varint => Ok(input.varint()?.into()),
+        }
+    }
+
+    fn write(self, value: i128, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        let (min, max) = self.range();
+        if !(min..=max).contains(&value) {
+            return Err(Fault::OVERFLOW);
+        }
+        // The casts preserve the low bits in two's complement.
+        match self {
+            Self::Number(number, endian) | Self::Header(number, endian) => {
+                write_bits(number.width(), endian, value as u64, writer);
+            }
+            Self::Varint => Varint::write(value as u64, writer),
+        }
+        Ok(())
+    }
+
+    fn read_length<I: Input>(self, input: &mut I) -> Result<usize, Fault> {
+        match self {
+            Self::Number(number, endian) | Self::Header(number, endian) => {
                 let len = read_integer(number, endian, input)?;
                 usize::try_from(len).map_err(|_| input.rewind_fault(Fault::OVERFLOW, number.width()))
             }
@@ -72,64 +85,51 @@ impl Length {
 
     /// Reads the length of a string or blob.
     fn read_bytes<I: Input>(self, input: &mut I) -> Result<usize, Fault> {
-        let len = self.read(input)?;
+        let len = self.read_length(input)?;
         input.check_bytes(len)?;
         Ok(len)
     }
 
-    fn write(self, len: usize, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        if len as u64 > self.max() {
-            let most = usize::try_from(self.max()).unwrap_or(usize::MAX);
-            return Err(writer.exceed(Exceeded::new(Limit::Header, len, most)));
-        }
-        match self {
-            Self::Number(number, endian) => write_bits(number.width(), endian, len as u64, writer),
-            Self::Varint => Varint::write(len as u64, writer),
-        }
-        Ok(())
+    fn write_length(self, len: usize, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        self.write(len as i128, writer).map_err(|_| {
+            let most = usize::try_from(self.range().1).unwrap_or(usize::MAX);
+            writer.exceed(Exceeded::new(Limit::Header, len, most))
+        })
     }
 }
 
 impl Dynamic {
-    fn min_size(&self, index: Index) -> usize {
-        self.nodes[index].min_size
+    fn size_of_entry(&self, key: Index, value: Index) -> ElementSize {
+        self.nodes[key].size.and(self.nodes[value].size)
     }
 
-    fn element_size(&self, index: Index) -> ElementSize {
-        ElementSize { min: self.nodes[index].min_size, fixed: self.nodes[index].fixed_size }
-    }
-
-    fn entry_size(&self, key: Index, value: Index) -> ElementSize {
-        let (key, value) = (self.element_size(key), self.element_size(value));
-        ElementSize { min: key.min.saturating_add(value.min), fixed: both(key.fixed, value.fixed) }
+    /// Returns the encoded size of a value of a node.
+    pub(super) fn size_of(&self, index: Index, value: &Value, levels: Levels) -> Result<usize, Fault> {
+        levels.size_of(|writer| self.put_node(index, value, writer, NESTING))
     }
 
     /// Returns whether a value of this struct can have this number of fields.
     pub(super) fn has_fields(&self, index: Index, count: usize) -> bool {
         match &self.nodes[index].kind {
-            NodeKind::Struct(fields) => count == fields.len(),
-            NodeKind::Evolve { required, fields } => (*required..=fields.len()).contains(&count),
+            NodeKind::Struct { required, fields } => {
+                (required.unwrap_or(fields.len())..=fields.len()).contains(&count)
+            }
             _ => false,
         }
     }
 }
 
-/// Returns the node of the model with this id.
-fn model(models: &[Model], id: &Value) -> Result<Index, Fault> {
-    Model::find(models, id).map(|model| model.node).ok_or(Fault::UNKNOWN_TYPE)
-}
-
 impl Wire for Dynamic {
     fn min_size(&self) -> usize {
-        self.min_size(0)
+        self.nodes[0].size.min
     }
 
     fn fixed_size(&self) -> Option<usize> {
-        self.nodes[0].fixed_size
+        self.nodes[0].size.fixed
     }
 
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
-        self.read::<Walk<I>>(0, input, Depth(0)).map(|_| ())
+        self.read::<Walk<I>>(0, input, NESTING).map(|_| ())
     }
 
     fn schema(&self, _: &mut SchemaContext) -> Schema {
@@ -139,28 +139,18 @@ impl Wire for Dynamic {
 
 impl Put<Value> for Dynamic {
     fn put(&self, value: &Value, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        self.put_node(0, value, writer, Depth(0))
+        self.put_node(0, value, writer, NESTING)
     }
 
     fn size(&self, value: &Value, levels: Levels) -> Result<usize, Fault> {
-        let mut vec = Vec::new();
-        write::append(&mut vec, &levels.alone(), |writer| self.put(value, writer))
-            .map_err(|error| error.fault())?;
-        Ok(vec.len())
+        self.size_of(0, value, levels)
     }
 }
 
 impl Get<'_, Value> for Dynamic {
     fn get(&self, reader: &mut Reader<'_, '_>) -> Result<Value, Fault> {
-        self.read::<Build<'_, '_>>(0, reader, Depth(0))
+        self.read::<Build<'_, '_>>(0, reader, NESTING)
     }
-}
-
-/// Returns the bits of an integer, after a range check.
-fn to_bits(number: Number, value: i128) -> Result<u64, Fault> {
-    let (min, max) = number.range();
-    // The cast preserves the low bits in two's complement.
-    if (min..=max).contains(&value) { Ok(value as u64) } else { Err(Fault::OVERFLOW) }
 }
 
 impl Dynamic {
@@ -169,39 +159,26 @@ impl Dynamic {
         index: Index,
         value: &Value,
         writer: &mut Writer<'_>,
-        depth: Depth,
+        depth: Levels,
     ) -> Result<(), Fault> {
         let depth = depth.deeper()?;
         match (&self.nodes[index].kind, value) {
             (NodeKind::Bool, Value::Bool(flag)) => writer.array([u8::from(*flag)]),
-            (NodeKind::Number(Number::Float32, endian), Value::Float32(bits)) => {
+            (NodeKind::Float(Number::Float32, endian), Value::Float32(bits)) => {
                 write_bits(4, *endian, (*bits).into(), writer);
             }
-            (NodeKind::Number(Number::Float64, endian), Value::Float64(bits)) => {
+            (NodeKind::Float(Number::Float64, endian), Value::Float64(bits)) => {
                 write_bits(8, *endian, *bits, writer);
             }
-            (NodeKind::Number(number, endian), Value::Integer(value)) if !number.is_float() => {
-                write_bits(number.width(), *endian, to_bits(*number, *value)?, writer);
-            }
-            (NodeKind::Varint, Value::Integer(value)) => {
-                Varint::write(to_bits(Number::Uint64, *value)?, writer)
-            }
-            (NodeKind::Header(number, endian), Value::Integer(value)) => {
-                // In Go, a header is an `int`, which has a smaller range than some of the numbers.
-                to_bits(Number::Int, *value)?;
-                write_bits(number.width(), *endian, to_bits(*number, *value)?, writer);
-            }
-            (NodeKind::TimeUtc, Value::Integer(nanos)) => {
-                write_bits(8, Endian::Little, to_bits(Number::Int64, *nanos)?, writer);
-            }
+            (NodeKind::Integer(int), Value::Integer(value)) => int.write(*value, writer)?,
             (NodeKind::Text(header) | NodeKind::Blob(header), Value::Bytes(bytes)) => {
                 writer.check_bytes(bytes.len())?;
-                header.write(bytes.len(), writer)?;
+                header.write_length(bytes.len(), writer)?;
                 writer.bytes(bytes);
             }
             (NodeKind::Slice(header, element), Value::List(values)) => {
-                writer.check_elements(values.len(), self.element_size(*element), size_of::<Value>())?;
-                header.write(values.len(), writer)?;
+                writer.check_elements(values.len(), self.nodes[*element].size, size_of::<Value>())?;
+                header.write_length(values.len(), writer)?;
                 self.put_elements(*element, values, writer, depth)?;
             }
             (NodeKind::Array(len, element), Value::List(values)) => {
@@ -210,25 +187,25 @@ impl Dynamic {
                 }
                 writer.count(len.saturating_mul(size_of::<Value>()));
                 // The number of bytes bounds the number of other elements.
-                if self.min_size(*element) == 0 {
-                    writer.check_elements(*len, self.element_size(*element), 0)?;
+                if self.nodes[*element].size.min == 0 {
+                    writer.check_elements(*len, self.nodes[*element].size, 0)?;
                 }
                 self.put_elements(*element, values, writer, depth)?;
             }
             (NodeKind::Map { header, key, value }, Value::Map(entries)) => {
                 writer.check_elements(
                     entries.len(),
-                    self.entry_size(*key, *value),
+                    self.size_of_entry(*key, *value),
                     size_of::<(Value, Value)>(),
                 )?;
-                header.write(entries.len(), writer)?;
+                header.write_length(entries.len(), writer)?;
                 // The canonical form sorts the entries by their encoded keys.
                 let mut keys = Vec::new();
                 for (index, (a_key, a_value)) in entries.iter().enumerate() {
                     let start = writer.position();
-                    self.put_part(*key, a_key, Segment::Key(index), writer, depth)?;
+                    self.put_part(*key, a_key, || Segment::Key(index), writer, depth)?;
                     keys.extend(writer.is_canonical().then(|| start..writer.position()));
-                    self.put_part(*value, a_value, Segment::Value(index), writer, depth)?;
+                    self.put_part(*value, a_value, || Segment::Value(index), writer, depth)?;
                 }
                 writer.sort_parts(&keys, Segment::Key)?;
             }
@@ -239,14 +216,14 @@ impl Dynamic {
                     self.put_node(*inner, value, writer, depth)?;
                 }
             }
-            (NodeKind::Struct(fields), Value::Struct(values)) if self.has_fields(index, values.len()) => {
-                writer.level(|writer| self.put_fields(fields, values, writer, depth))?;
-            }
-            (NodeKind::Evolve { fields, .. }, Value::Struct(values))
+            (NodeKind::Struct { required, fields }, Value::Struct(values))
                 if self.has_fields(index, values.len()) =>
             {
                 let put_fields = |writer: &mut Writer<'_>| self.put_fields(fields, values, writer, depth);
-                writer.level(|writer| writer.put_sized(put_fields))?;
+                writer.level(|writer| match required {
+                    Some(_) => writer.put_sized(put_fields),
+                    None => put_fields(writer),
+                })?;
             }
             (NodeKind::Skip(count), Value::Skip) => writer.zeros(*count),
             (NodeKind::TimeLocation, Value::TimeLocation { unix_nanos, zone }) => {
@@ -257,7 +234,7 @@ impl Dynamic {
                     // The decoder allocates a box for the id and another one for the value.
                     writer.count(2 * size_of::<Value>());
                     self.put_node(*header, id, writer, depth)?;
-                    self.put_node(model(models, id)?, value, writer, depth)
+                    self.put_node(Model::find(models, id)?.node, value, writer, depth)
                 })?;
             }
             _ => return Err(Fault::UNKNOWN_TYPE),
@@ -270,13 +247,11 @@ impl Dynamic {
         fields: &[(String, Index)],
         values: &[Value],
         writer: &mut Writer<'_>,
-        depth: Depth,
+        depth: Levels,
     ) -> Result<(), Fault> {
         writer.count(fields.len() * size_of::<Value>());
         for ((name, field), value) in fields.iter().zip(values) {
-            if let Err(fault) = self.put_node(*field, value, writer, depth) {
-                return Err(writer.locate(fault, Segment::Name(name.clone())));
-            }
+            self.put_part(*field, value, || Segment::Name(name.clone()), writer, depth)?;
         }
         Ok(())
     }
@@ -285,11 +260,11 @@ impl Dynamic {
         &self,
         node: Index,
         value: &Value,
-        step: Segment,
+        step: impl FnOnce() -> Segment,
         writer: &mut Writer<'_>,
-        depth: Depth,
+        depth: Levels,
     ) -> Result<(), Fault> {
-        self.put_node(node, value, writer, depth).map_err(|fault| writer.locate(fault, step))
+        self.put_node(node, value, writer, depth).map_err(|fault| writer.locate(fault, step()))
     }
 
     fn put_elements(
@@ -297,10 +272,10 @@ impl Dynamic {
         element: Index,
         values: &[Value],
         writer: &mut Writer<'_>,
-        depth: Depth,
+        depth: Levels,
     ) -> Result<(), Fault> {
         for (index, value) in values.iter().enumerate() {
-            self.put_part(element, value, Segment::Index(index), writer, depth)?;
+            self.put_part(element, value, || Segment::Index(index), writer, depth)?;
         }
         Ok(())
     }

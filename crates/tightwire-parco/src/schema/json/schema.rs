@@ -4,15 +4,15 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::super::error::Within as _;
 use super::super::{Number, Schema, SchemaError, Variant};
 use super::tree::{Members, Tree};
 use crate::wire::Endian;
 
 /// Parses a schema. The recursion depth is that of the tree, which the JSON parser limits.
 pub(super) fn read(tree: Tree) -> Result<Schema, SchemaError> {
-    let mut members = tree.into_members().map_err(|error| {
-        if error.is_duplicate() { error } else { SchemaError::invalid("a type must be an object") }
-    })?;
+    let entries = tree.into_entries(SchemaError::invalid("a type must be an object"))?;
+    let mut members: Members = entries.into_iter().collect();
     let Some(Tree::Text(name)) = members.remove("t") else {
         return Err(SchemaError::invalid("a type must have a name in the key `t`"));
     };
@@ -37,8 +37,7 @@ pub(super) fn read(tree: Tree) -> Result<Schema, SchemaError> {
         "option" => Schema::Option(part(&mut members, "inner", "[some]")?),
         "struct" => Schema::Struct(fields(member(&mut members, "fields")?)?),
         "evolve" => Schema::Evolve {
-            required: usize::try_from(count(&mut members, "required")?)
-                .map_err(|_| SchemaError::invalid("too many fields"))?,
+            required: count(&mut members, "required")?,
             fields: fields(member(&mut members, "fields")?)?,
         },
         "skip" => Schema::Skip(count(&mut members, "n")?),
@@ -48,22 +47,19 @@ pub(super) fn read(tree: Tree) -> Result<Schema, SchemaError> {
             header: part(&mut members, "header", "[id]")?,
             models: models(member(&mut members, "models")?, members.remove("names"))?,
         },
-        "recursive" => Schema::Recursive(
-            usize::try_from(count(&mut members, "n")?)
-                .map_err(|_| SchemaError::invalid("too many levels"))?,
-        ),
+        "recursive" => Schema::Recursive(count(&mut members, "n")?),
         _ => number(&name, &mut members)?,
     };
     if !members.is_empty() {
         return Err(SchemaError::invalid("the type has no such key"));
     }
-    let schema = match type_name {
+    let named = match type_name {
         Some(name) => Schema::Named { name, inner: schema.into() },
         None => schema,
     };
     Ok(match logical {
-        Some(name) => Schema::Logical { name, inner: schema.into() },
-        None => schema,
+        Some(name) => Schema::Logical { name, inner: named.into() },
+        None => named,
     })
 }
 
@@ -104,8 +100,7 @@ fn member(members: &mut Members, name: &str) -> Result<Tree, SchemaError> {
 }
 
 fn part(members: &mut Members, name: &str, step: &str) -> Result<Box<Schema>, SchemaError> {
-    let schema = read(member(members, name)?).map_err(|error| error.within(step))?;
-    Ok(Box::new(schema))
+    read(member(members, name)?).within(step).map(Box::new)
 }
 
 /// Parses a header, which becomes a plain integer whatever its name.
@@ -117,11 +112,13 @@ fn header(members: &mut Members) -> Result<Box<Schema>, SchemaError> {
     })
 }
 
-fn count(members: &mut Members, name: &str) -> Result<u64, SchemaError> {
-    match member(members, name)? {
-        Tree::Number(number) if number >= 0 => Ok(number.unsigned_abs()),
-        _ => Err(SchemaError::invalid("a count must be a number")),
-    }
+fn count<T: TryFrom<i128>>(members: &mut Members, name: &str) -> Result<T, SchemaError> {
+    let Tree::Number(number) = member(members, name)? else { return Err(not_a_count()) };
+    number.try_into().map_err(|_| not_a_count())
+}
+
+fn not_a_count() -> SchemaError {
+    SchemaError::invalid("a count must be a number")
 }
 
 fn fields(tree: Tree) -> Result<Vec<(String, Schema)>, SchemaError> {
@@ -130,25 +127,19 @@ fn fields(tree: Tree) -> Result<Vec<(String, Schema)>, SchemaError> {
     let fields = list.into_iter().map(|field| {
         let Tree::List(pair) = field else { return Err(wrong()) };
         let Ok([Tree::Text(name), schema]) = <[Tree; 2]>::try_from(pair) else { return Err(wrong()) };
-        let schema = read(schema).map_err(|error| error.within(format_args!(".{name}")))?;
+        let schema = read(schema).within(format_args!(".{name}"))?;
         Ok((name, schema))
     });
     fields.collect()
 }
 
 fn models(tree: Tree, names: Option<Tree>) -> Result<Vec<Variant>, SchemaError> {
-    let object = |tree: Tree, wrong| {
-        let wrong =
-            |error: SchemaError| if error.is_duplicate() { error } else { SchemaError::invalid(wrong) };
-        tree.into_object().map_err(wrong)
-    };
-    let members = object(tree, "`models` must be an object")?;
-    let mut names: Members = match names {
-        Some(names) => object(names, "`names` must be an object")?.into_iter().collect(),
-        None => Members::new(),
-    };
+    let members = tree.into_entries(SchemaError::invalid("`models` must be an object"))?;
+    let names = names.unwrap_or(Tree::Object(Vec::new()));
+    let names = names.into_entries(SchemaError::invalid("`names` must be an object"))?;
+    let mut names: Members = names.into_iter().collect();
     let models = members.into_iter().map(|(id, schema)| {
-        let schema = read(schema).map_err(|error| error.within(format_args!("[{id}]")))?;
+        let schema = read(schema).within(format_args!("[{id}]"))?;
         let name = match names.remove(&id) {
             None => String::new(),
             Some(Tree::Text(name)) => name,
@@ -157,11 +148,8 @@ fn models(tree: Tree, names: Option<Tree>) -> Result<Vec<Variant>, SchemaError> 
         Ok(Variant { id, name, schema })
     });
     let models = models.collect::<Result<_, _>>()?;
-    if names.is_empty() {
-        Ok(models)
-    } else {
-        Err(SchemaError::invalid("`names` has an id that is not in `models`"))
-    }
+    let wrong = || SchemaError::invalid("`names` has an id that is not in `models`");
+    names.is_empty().then_some(models).ok_or_else(wrong)
 }
 
 /// Converts a schema to JSON.
@@ -180,7 +168,7 @@ pub(super) fn write(schema: &Schema) -> Tree {
             Tree::object([name("slice"), ("header", write_header(header)), ("elem", write(element))])
         }
         Schema::Array { len, element } => {
-            Tree::object([name("array"), ("len", Tree::Large(*len)), ("elem", write(element))])
+            Tree::object([name("array"), ("len", Tree::Number((*len).into())), ("elem", write(element))])
         }
         Schema::Map { header, key, value } => Tree::object([
             name("map"),
@@ -192,10 +180,10 @@ pub(super) fn write(schema: &Schema) -> Tree {
         Schema::Struct(fields) => Tree::object([name("struct"), ("fields", write_fields(fields))]),
         Schema::Evolve { required, fields } => Tree::object([
             name("evolve"),
-            ("required", Tree::Large(*required as u64)),
+            ("required", Tree::Number(*required as i128)),
             ("fields", write_fields(fields)),
         ]),
-        Schema::Skip(count) => Tree::object([name("skip"), ("n", Tree::Large(*count))]),
+        Schema::Skip(count) => Tree::object([name("skip"), ("n", Tree::Number((*count).into()))]),
         Schema::TimeUtc => Tree::object([name("time_utc")]),
         Schema::TimeLocation => Tree::object([name("time_location")]),
         Schema::Multi { header, models } => {
@@ -209,7 +197,7 @@ pub(super) fn write(schema: &Schema) -> Tree {
         }
         Schema::Logical { name, inner } => write_named("logical", name, inner),
         Schema::Named { name, inner } => write_named("name", name, inner),
-        Schema::Recursive(levels) => Tree::object([name("recursive"), ("n", Tree::Large(*levels as u64))]),
+        Schema::Recursive(levels) => Tree::object([name("recursive"), ("n", Tree::Number(*levels as i128))]),
     }
 }
 

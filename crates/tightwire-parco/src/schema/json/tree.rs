@@ -1,6 +1,6 @@
 //! A JSON tree that preserves the order of keys and duplicate keys, so that duplicates can be rejected.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use core::fmt;
@@ -15,9 +15,7 @@ use super::super::error::SchemaErrorKind;
 pub(super) enum Tree {
     Null,
     Bool(bool),
-    Number(i64),
-    /// Above `i64::MAX`.
-    Large(u64),
+    Number(i128),
     /// A float, which no schema or value uses.
     Fraction,
     Text(String),
@@ -45,26 +43,24 @@ impl Tree {
 
     /// Returns a number if JSON readers can represent it exactly (`is_short`), and its digits as a string otherwise.
     pub(super) fn digits(number: i128, is_short: bool) -> Self {
-        match i64::try_from(number) {
-            Ok(number) if is_short => Self::Number(number),
-            _ => Self::Text(number.to_string()),
-        }
+        let is_exact = is_short && i64::try_from(number).is_ok();
+        if is_exact { Self::Number(number) } else { Self::Text(number.to_string()) }
     }
 
-    /// Returns the entries of an object. Rejects duplicate keys.
-    pub(super) fn into_object(self) -> Result<Vec<(String, Self)>, SchemaError> {
-        let Self::Object(members) = self else { return Err(SchemaError::mismatch("expected an object")) };
-        let mut names: Vec<&str> = members.iter().map(|(name, _)| &**name).collect();
-        names.sort_unstable();
-        if names.windows(2).any(|pair| matches!(pair, [one, other] if one == other)) {
-            return Err(SchemaError::new(SchemaErrorKind::Duplicate));
+    /// Returns the entries of an object. Rejects duplicate keys, and other trees with the error.
+    pub(super) fn into_entries(self, other: SchemaError) -> Result<Vec<(String, Self)>, SchemaError> {
+        let Self::Object(members) = self else { return Err(other) };
+        let mut names = BTreeSet::new();
+        if members.iter().all(|(name, _)| names.insert(name)) {
+            return Ok(members);
         }
-        Ok(members)
+        Err(SchemaError::new(SchemaErrorKind::Duplicate, "duplicate model id or key"))
     }
 
-    /// Returns the entries of an object for lookup by key. Rejects duplicate keys.
+    /// Returns the entries of an object in a value for lookup by key. Rejects duplicate keys.
     pub(super) fn into_members(self) -> Result<Members, SchemaError> {
-        Ok(self.into_object()?.into_iter().collect())
+        let entries = self.into_entries(SchemaError::mismatch("expected an object"))?;
+        Ok(entries.into_iter().collect())
     }
 }
 
@@ -79,6 +75,15 @@ impl<'de> Deserialize<'de> for Tree {
 
 struct TreeVisitor;
 
+/// Methods of the visitor that make a tree from a value.
+macro_rules! leaves {
+    ($($method:ident($value:ident: $type:ty) => $tree:expr;)*) => {$(
+        fn $method<E>(self, $value: $type) -> Result<Tree, E> {
+            Ok($tree)
+        }
+    )*};
+}
+
 impl<'de> Visitor<'de> for TreeVisitor {
     type Value = Tree;
 
@@ -90,24 +95,12 @@ impl<'de> Visitor<'de> for TreeVisitor {
         Ok(Tree::Null)
     }
 
-    fn visit_bool<E>(self, flag: bool) -> Result<Tree, E> {
-        Ok(Tree::Bool(flag))
-    }
-
-    fn visit_i64<E>(self, number: i64) -> Result<Tree, E> {
-        Ok(Tree::Number(number))
-    }
-
-    fn visit_u64<E>(self, number: u64) -> Result<Tree, E> {
-        Ok(i64::try_from(number).map_or(Tree::Large(number), Tree::Number))
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Tree, E> {
-        Ok(Tree::Fraction)
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Tree, E> {
-        Ok(Tree::text(text))
+    leaves! {
+        visit_bool(flag: bool) => Tree::Bool(flag);
+        visit_i64(number: i64) => Tree::Number(number.into());
+        visit_u64(number: u64) => Tree::Number(number.into());
+        visit_f64(_number: f64) => Tree::Fraction;
+        visit_str(text: &str) => Tree::text(text);
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Tree, A::Error> {
@@ -132,8 +125,7 @@ impl Serialize for Tree {
         match self {
             Self::Null | Self::Fraction => serializer.serialize_unit(),
             Self::Bool(flag) => serializer.serialize_bool(*flag),
-            Self::Number(number) => serializer.serialize_i64(*number),
-            Self::Large(number) => serializer.serialize_u64(*number),
+            Self::Number(number) => serializer.serialize_i128(*number),
             Self::Text(text) => serializer.serialize_str(text),
             Self::List(trees) => serializer.collect_seq(trees),
             Self::Object(members) => serializer.collect_map(members.iter().map(|(name, tree)| (name, tree))),

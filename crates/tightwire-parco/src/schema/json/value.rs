@@ -4,21 +4,19 @@ use alloc::boxed::Box;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
-use super::super::compile::{Dynamic, Index, Model, NodeKind};
-use super::super::error::SchemaErrorKind;
+use super::super::compile::{Dynamic, Index, Int, Model, NodeKind};
+use super::super::error::{SchemaErrorKind, Within as _};
 use super::super::{Number, SchemaError, Value};
 use super::tree::{Members, Tree};
-use crate::message::WireExt as _;
+use crate::options::Levels;
 
 impl Dynamic {
     /// Parses a value of a node. The recursion depth is at most that of the tree, which the JSON parser limits.
     pub(super) fn read_node(&self, index: Index, tree: Tree) -> Result<Value, SchemaError> {
         match (&self.nodes[index].kind, tree) {
             (NodeKind::Bool, Tree::Bool(flag)) => Ok(Value::Bool(flag)),
-            (NodeKind::Number(number, _), tree) if number.is_float() => float(*number, tree),
-            (NodeKind::Number(..) | NodeKind::Varint | NodeKind::Header(..) | NodeKind::TimeUtc, tree) => {
-                integer(&tree).map(Value::Integer)
-            }
+            (NodeKind::Float(number, _), tree) => float(*number, tree),
+            (NodeKind::Integer(_), tree) => integer(&tree).map(Value::Integer),
             (NodeKind::Blob(_), Tree::Null) => Ok(Value::Bytes(Vec::new())),
             (NodeKind::Text(_) | NodeKind::Blob(_), tree) => bytes(tree).map(Value::Bytes),
             (NodeKind::Slice(_, element) | NodeKind::Array(_, element), tree) => {
@@ -34,10 +32,11 @@ impl Dynamic {
                         "a present option must be an object with the single key `some`",
                     ));
                 }
-                Ok(Value::some(self.read_node(*inner, some).map_err(|error| error.within("[some]"))?))
+                self.read_node(*inner, some).within("[some]").map(Value::some)
             }
-            (NodeKind::Struct(fields), tree) => self.read_fields(fields, fields.len(), tree),
-            (NodeKind::Evolve { required, fields }, tree) => self.read_fields(fields, *required, tree),
+            (NodeKind::Struct { required, fields }, tree) => {
+                self.read_fields(fields, required.unwrap_or(fields.len()), tree)
+            }
             (NodeKind::Skip(_), Tree::Null) => Ok(Value::Skip),
             (NodeKind::TimeLocation, tree) => located(tree),
             (NodeKind::Multi { header, models }, tree) => self.read_multi(*header, models, tree),
@@ -59,31 +58,27 @@ impl Dynamic {
                 break;
             }
             let value = take(&mut members, name).and_then(|tree| self.read_node(*field, tree));
-            values.push(value.map_err(|error| error.within(format_args!(".{name}")))?);
+            values.push(value.within(format_args!(".{name}"))?);
         }
         let all = members.is_empty().then_some(Value::Struct(values));
         all.ok_or_else(|| SchemaError::mismatch("the object has keys that are not fields"))
     }
 
     fn read_list(&self, element: Index, tree: Tree) -> Result<Value, SchemaError> {
-        let values = list(tree, "expected a list")?.into_iter().enumerate().map(|(index, tree)| {
-            self.read_node(element, tree).map_err(|error| error.within(format_args!("[{index}]")))
-        });
+        let trees = list(tree, "expected a list")?.into_iter().enumerate();
+        let values =
+            trees.map(|(index, tree)| self.read_node(element, tree).within(format_args!("[{index}]")));
         values.collect::<Result<_, _>>().map(Value::List)
     }
 
     fn read_entries(&self, key: Index, value: Index, tree: Tree) -> Result<Value, SchemaError> {
-        let entries =
-            list(tree, "expected a list of entries")?.into_iter().enumerate().map(|(index, entry)| {
-                let [a_key, a_value] = pair(entry)?;
-                let a_key = self
-                    .read_node(key, a_key)
-                    .map_err(|error| error.within(format_args!("[key {index}]")))?;
-                let a_value = self
-                    .read_node(value, a_value)
-                    .map_err(|error| error.within(format_args!("[value {index}]")))?;
-                Ok((a_key, a_value))
-            });
+        let trees = list(tree, "expected a list of entries")?.into_iter().enumerate();
+        let entries = trees.map(|(index, entry)| {
+            let [a_key, a_value] = pair(entry)?;
+            let a_key = self.read_node(key, a_key).within(format_args!("[key {index}]"))?;
+            let a_value = self.read_node(value, a_value).within(format_args!("[value {index}]"))?;
+            Ok((a_key, a_value))
+        });
         entries.collect::<Result<_, _>>().map(Value::Map)
     }
 
@@ -91,21 +86,20 @@ impl Dynamic {
     fn read_multi(&self, header: Index, models: &[Model], tree: Tree) -> Result<Value, SchemaError> {
         let [id, value] = pair(tree)?;
         let id = self.read_node(header, id)?;
-        let Some(model) = Model::find(models, &id) else {
+        let Ok(model) = Model::find(models, &id) else {
             // Distinguish an unknown id from one that does not fit its wire type.
-            let wire = Self { schema: self.schema.clone(), nodes: [self.nodes[header].clone()].into() };
-            let error = if wire.encoded_len(&id).is_ok() {
-                SchemaErrorKind::UnknownId
-            } else {
-                SchemaErrorKind::OutOfRange
-            };
-            return Err(SchemaError::new(error));
+            return Err(match self.size_of(header, &id, Levels::default()) {
+                Ok(_) => unknown_id(),
+                Err(_) => SchemaError::new(SchemaErrorKind::OutOfRange, "an id does not fit its wire type"),
+            });
         };
-        let value = self
-            .read_node(model.node, value)
-            .map_err(|error| error.within(format_args!("[{}]", model.name)))?;
+        let value = self.read_node(model.node, value).within(format_args!("[{}]", model.name))?;
         Ok(Value::Multi { id: Box::new(id), value: Box::new(value) })
     }
+}
+
+fn unknown_id() -> SchemaError {
+    SchemaError::new(SchemaErrorKind::UnknownId, "unknown model id")
 }
 
 fn take(members: &mut Members, name: &str) -> Result<Tree, SchemaError> {
@@ -140,8 +134,7 @@ fn bytes(tree: Tree) -> Result<Vec<u8>, SchemaError> {
 
 fn integer(tree: &Tree) -> Result<i128, SchemaError> {
     match tree {
-        Tree::Number(number) => Some((*number).into()),
-        Tree::Large(number) => Some((*number).into()),
+        Tree::Number(number) => Some(*number),
         Tree::Text(digits) => digits.parse().ok(),
         _ => None,
     }
@@ -192,20 +185,23 @@ pub(super) fn write(wire: &Dynamic, value: &Value) -> Result<Tree, SchemaError> 
 
 fn node(wire: &Dynamic, index: Index, value: &Value, depth: usize) -> Result<Tree, SchemaError> {
     if depth == Dynamic::MAX_NESTING {
-        return Err(SchemaError::limit("the value is too deep"));
+        return Err(SchemaError::new(SchemaErrorKind::Limit, "the value is too deep"));
     }
     let part = |index, value| node(wire, index, value, depth + 1);
     Ok(match (&wire.nodes[index].kind, value) {
         (NodeKind::Bool, Value::Bool(flag)) => Tree::Bool(*flag),
-        (NodeKind::Number(number, _), Value::Integer(value)) if !number.is_float() => {
-            Tree::digits(*value, number.width() < 8)
+        (NodeKind::Integer(int), Value::Integer(value)) => {
+            let is_short = match int {
+                Int::Number(number, _) => number.width() < 8,
+                Int::Header(..) => i32::try_from(*value).is_ok(),
+                Int::Varint => false,
+            };
+            Tree::digits(*value, is_short)
         }
-        (NodeKind::Header(..), Value::Integer(value)) => Tree::digits(*value, i32::try_from(*value).is_ok()),
-        (NodeKind::Varint | NodeKind::TimeUtc, Value::Integer(value)) => Tree::digits(*value, false),
-        (NodeKind::Number(..), Value::Float32(bits)) => {
+        (NodeKind::Float(..), Value::Float32(bits)) => {
             float_tree(alloc::format!("{bits:#010x}"), f32::from_bits(*bits).to_string())
         }
-        (NodeKind::Number(..), Value::Float64(bits)) => {
+        (NodeKind::Float(..), Value::Float64(bits)) => {
             float_tree(alloc::format!("{bits:#018x}"), f64::from_bits(*bits).to_string())
         }
         (NodeKind::Text(_), Value::Bytes(bytes)) => match core::str::from_utf8(bytes) {
@@ -226,12 +222,9 @@ fn node(wire: &Dynamic, index: Index, value: &Value, depth: usize) -> Result<Tre
         (NodeKind::Option(inner), Value::Option(Some(value))) => {
             Tree::object([("some", part(*inner, value)?)])
         }
-        (NodeKind::Struct(fields) | NodeKind::Evolve { fields, .. }, Value::Struct(values))
-            if wire.has_fields(index, values.len()) =>
-        {
+        (NodeKind::Struct { fields, .. }, Value::Struct(values)) if wire.has_fields(index, values.len()) => {
             let members = fields.iter().zip(values).map(|((name, field), value)| {
-                let tree = part(*field, value).map_err(|error| error.within(format_args!(".{name}")))?;
-                Ok((name.clone(), tree))
+                Ok((name.clone(), part(*field, value).within(format_args!(".{name}"))?))
             });
             Tree::Object(members.collect::<Result<_, SchemaError>>()?)
         }
@@ -240,8 +233,7 @@ fn node(wire: &Dynamic, index: Index, value: &Value, depth: usize) -> Result<Tre
             ("zone", Tree::text(&**zone)),
         ]),
         (NodeKind::Multi { header, models }, Value::Multi { id, value }) => {
-            let model = Model::find(models, id);
-            let model = model.ok_or_else(|| SchemaError::new(SchemaErrorKind::UnknownId))?;
+            let model = Model::find(models, id).map_err(|_| unknown_id())?;
             Tree::List([part(*header, id)?, part(model.node, value)?].into())
         }
         _ => return Err(SchemaError::mismatch("the value does not match the schema")),
