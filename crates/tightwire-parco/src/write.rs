@@ -767,6 +767,3 @@ fn as_uninit(slice: &mut [u8]) -> &mut [MaybeUninit<u8>] {
     // SAFETY: the layout is the same, and a `Writer`, the only user, only writes initialized bytes.
     unsafe { core::slice::from_raw_parts_mut(slice.as_mut_ptr().cast(), len) }
 }
-
-#[cfg(test)]
-mod tests;
