@@ -5,15 +5,10 @@
 use core::marker::PhantomData;
 
 use super::adjust::Id;
-use super::{
-    Be, Endian, Format, Get, Go, Header as _, Le, Order, Put, StaticWire, U8, U32, U64, Varint, Wire,
-};
-use crate::error::{ErrorKind, Fault};
-use crate::options::{Levels, Mode};
-use crate::read::{Input, Reader};
-#[cfg(feature = "alloc")]
-use crate::schema::{Schema, SchemaContext};
-use crate::write::Writer;
+use super::prelude::*;
+use super::{Be, Endian, Format, Go, Header as _, Le, Order, U8, U32, U64, Varint};
+use crate::error::ErrorKind;
+use crate::options::Mode;
 
 /// Returns the bytes of a number in a byte order.
 macro_rules! to_bytes {
@@ -106,6 +101,7 @@ impl Dialect {
     }
 
     /// Returns the width of an unsigned integer of variable width.
+    #[inline(always)]
     pub(super) const fn width(self, number: u64) -> usize {
         match (self, number) {
             (Self::BincodeVariable, 0..=250) => 1,
@@ -129,7 +125,7 @@ impl Dialect {
     pub(super) const fn max(self, integer: u64) -> u64 {
         let most = match self {
             Self::BincodeVariable => 0xffff_ffff,
-            Self::Postcard => Varint::MAX,
+            Self::Postcard => (1 << 56) - 1,
             Self::Native | Self::BincodeFixed => integer,
         };
         if integer < most { integer } else { most }
@@ -139,18 +135,21 @@ impl Dialect {
     pub(super) const fn max_short(self, integer: u64) -> u64 {
         match self {
             Self::BincodeVariable => 250,
-            Self::Postcard => Varint::MAX_SHORT,
+            Self::Postcard => 0x7f,
             Self::Native | Self::BincodeFixed => integer,
         }
     }
 
     /// Returns the header of a length in an encoding of variable width.
+    #[inline(always)]
     pub(super) fn header(self, endian: Endian, len: u64) -> [u8; 8] {
+        if self != Self::BincodeVariable {
+            return Varint::head(len);
+        }
         let mut header = [0; 8];
-        match (self, len) {
-            (Self::Postcard, _) => return Varint::header(len),
-            (_, 0..=250) => header[0] = len as u8,
-            (_, 251..=0xffff) => {
+        match len {
+            0..=250 => header[0] = len as u8,
+            251..=0xffff => {
                 header[0] = 251;
                 header[1..3].copy_from_slice(&to_bytes!(endian, len as u16));
             }
@@ -163,26 +162,22 @@ impl Dialect {
     }
 
     /// Writes an unsigned integer of variable width.
+    #[inline]
     pub(super) fn write(self, endian: Endian, number: u64, writer: &mut Writer<'_>) {
         match (self, number) {
-            (Self::BincodeVariable, 0..=250) => writer.array([number as u8]),
-            (Self::BincodeVariable, 251..=0xffff) => {
-                writer.array([251]);
-                writer.array(to_bytes!(endian, number as u16));
-            }
-            (Self::BincodeVariable, 0x1_0000..=0xffff_ffff) => {
-                writer.array([252]);
-                writer.array(to_bytes!(endian, number as u32));
-            }
-            (Self::BincodeVariable, _) => {
+            (Self::BincodeVariable, 0x1_0000_0000..) => {
                 writer.array([253]);
                 writer.array(to_bytes!(endian, number));
+            }
+            (Self::BincodeVariable, _) => {
+                writer.prefixed(self.header(endian, number), self.width(number), &[]);
             }
             _ => Varint::write(number, writer),
         }
     }
 
     /// Reads an unsigned integer of variable width.
+    #[inline(always)]
     pub(super) fn read<I: Input>(self, endian: Endian, input: &mut I) -> Result<u64, Fault> {
         if self != Self::BincodeVariable {
             return input.varint();

@@ -3,14 +3,7 @@
 use core::fmt;
 use core::marker::PhantomData;
 
-use super::{Get, Put, StaticWire, Wire};
-use crate::error::Fault;
-use crate::options::Levels;
-use crate::read::{Input, Reader};
-#[cfg(feature = "alloc")]
-use crate::schema::{Schema, SchemaContext};
-use crate::write::Writer;
-
+use super::prelude::*;
 /// The name of a logical type, for [`Logical`].
 pub trait LogicalType {
     /// The name in schemas: ASCII letters, digits and underscores.

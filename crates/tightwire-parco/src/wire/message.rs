@@ -3,13 +3,9 @@
 use core::fmt;
 use core::marker::PhantomData;
 
-use super::{Get, Header as _, Put, StaticWire, Varint, Wire};
-use crate::error::Fault;
-use crate::options::Levels;
-use crate::read::{Input, Reader, level, walk_level};
-#[cfg(feature = "alloc")]
-use crate::schema::{Schema, SchemaContext};
-use crate::write::Writer;
+use super::prelude::*;
+use super::{Header as _, Varint};
+use crate::read::{level, walk_level};
 
 /// Marks the [`Shape`] of the derived encoder.
 #[derive(Clone, Copy, Debug)]

@@ -170,6 +170,17 @@ macro_rules! for_tuples {
 }
 pub(crate) use for_tuples;
 
+/// What most modules of wire types use.
+mod prelude {
+    pub(super) use super::{Get, Put, StaticWire, Wire};
+    pub(super) use crate::error::{Fault, Segment};
+    pub(super) use crate::options::{ElementSize, Levels};
+    pub(super) use crate::read::{Input, Reader};
+    #[cfg(feature = "alloc")]
+    pub(super) use crate::schema::{Schema, SchemaContext};
+    pub(super) use crate::write::Writer;
+}
+
 pub mod adjust;
 mod bounded;
 mod bytes;
@@ -472,13 +483,7 @@ pub trait Get<'de, T>: Wire {
             None => count.min(MAX_RESERVED / size_of::<T>().max(1)),
         };
         values.reserve(reserved);
-        for index in 0..count {
-            match self.get(reader) {
-                Ok(value) => values.push(value),
-                Err(fault) => return Err(reader.locate(fault, Segment::Index(index))),
-            }
-        }
-        Ok(())
+        get_each(self, count, reader, |value| values.push(value))
     }
 
     /// Decodes `count` values and discards them. The caller has checked the count.
@@ -488,13 +493,25 @@ pub trait Get<'de, T>: Wire {
     /// Returns the fault of the first value that cannot be decoded.
     #[inline]
     fn check_all(&self, count: usize, reader: &mut Reader<'_, 'de>) -> Result<(), Fault> {
-        for index in 0..count {
-            if let Err(fault) = self.get(reader) {
-                return Err(reader.locate(fault, Segment::Index(index)));
-            }
-        }
-        Ok(())
+        get_each(self, count, reader, drop)
     }
+}
+
+/// Decodes `count` values and passes them to `take`.
+#[inline(always)]
+fn get_each<'de, T, W: Get<'de, T> + ?Sized>(
+    wire: &W,
+    count: usize,
+    reader: &mut Reader<'_, 'de>,
+    mut take: impl FnMut(T),
+) -> Result<(), Fault> {
+    for index in 0..count {
+        match wire.get(reader) {
+            Ok(value) => take(value),
+            Err(fault) => return Err(reader.locate(fault, Segment::Index(index))),
+        }
+    }
+    Ok(())
 }
 
 /// Maximum bytes allocated for elements of variable size before they arrive.

@@ -8,13 +8,11 @@ use super::adjust::Id;
 #[cfg(feature = "alloc")]
 use super::dialect::from_bytes;
 use super::dialect::{Dialect, Scalar as _, to_bytes};
-use super::{Endian, Get, Order, Put, StaticWire, Wire, walk_each};
-use crate::error::{ErrorKind, Exceeded, Fault, Limit, Segment};
-use crate::options::Levels;
-use crate::read::{Input, Reader};
+use super::prelude::*;
+use super::{Bounded, BoundedHeader, Endian, Order, get_each, walk_each};
+use crate::error::{ErrorKind, Exceeded, Limit};
 #[cfg(feature = "alloc")]
-use crate::schema::{Number, Schema, SchemaContext};
-use crate::write::Writer;
+use crate::schema::Number;
 
 /// A number before a string, blob, slice or map that contains its length.
 ///
@@ -128,8 +126,7 @@ macro_rules! wire {
                 if $dialect.is_variable() {
                     return walk_each(self, count, input);
                 }
-                let Some(size) = count.checked_mul($width) else { return Err(Fault(ErrorKind::Overflow)) };
-                input.skip(size)
+                input.skip(count.saturating_mul($width))
             }
 
             #[cfg(feature = "alloc")]
@@ -144,6 +141,10 @@ macro_rules! wire {
 
         impl $(<$order: Order>)? StaticWire for $name $(<$order>)? {
             const NEW: Self = $new;
+        }
+
+        impl $(<$order: Order>)? Bounded for $name $(<$order>)? {
+            const MAX_SIZE: usize = $dialect.max_width($width);
         }
 
         impl $(<$order: Order>)? Put<$value> for $name $(<$order>)? {
@@ -198,13 +199,10 @@ macro_rules! wire {
                 values: &mut Vec<$value>,
             ) -> Result<(), Fault> {
                 if $dialect.is_variable() {
-                    for index in 0..count {
-                        values.push(self.get(reader).map_err(|fault| reader.locate(fault, Segment::Index(index)))?);
-                    }
-                    return Ok(());
+                    values.reserve(count.min(super::MAX_RESERVED / $width));
+                    return get_each(self, count, reader, |value| values.push(value));
                 }
-                let Some(size) = count.checked_mul($width) else { return Err(Fault(ErrorKind::Overflow)) };
-                let (chunks, _) = reader.bytes(size)?.as_chunks::<$width>();
+                let (chunks, _) = reader.bytes(count.saturating_mul($width))?.as_chunks::<$width>();
                 values.extend(chunks.iter().map(|bytes| from_bytes!($endian, $value, *bytes)));
                 Ok(())
             }
@@ -212,13 +210,9 @@ macro_rules! wire {
             #[inline]
             fn check_all(&self, count: usize, reader: &mut Reader<'_, '_>) -> Result<(), Fault> {
                 if $dialect.is_variable() {
-                    for index in 0..count {
-                        let _: $value = self.get(reader).map_err(|fault| reader.locate(fault, Segment::Index(index)))?;
-                    }
-                    return Ok(());
+                    return get_each(self, count, reader, |_: $value| ());
                 }
-                let Some(size) = count.checked_mul($width) else { return Err(Fault(ErrorKind::Overflow)) };
-                reader.skip(size)
+                reader.skip(count.saturating_mul($width))
             }
         }
     };
@@ -259,6 +253,10 @@ macro_rules! header {
             }
         }
 
+        impl<const N: usize, $($order: Order)?> BoundedHeader for Max<N, $name $(<$order>)?> {
+            const MAX_WIDTH: usize = if $dialect.is_variable() { $dialect.width(N as u64) } else { $width };
+        }
+
         impl $(<$order: Order>)? Id for $name $(<$order>)? {
             type Value = $value;
 
@@ -287,6 +285,10 @@ macro_rules! byte {
 
         wire!($name, $value, 1, Endian::Little, Dialect::Native, Number::$number, $name);
         header!($name, $value, 1, Endian::Little, Dialect::Native, <$value>::MAX);
+
+        impl BoundedHeader for $name {
+            const MAX_WIDTH: usize = 1;
+        }
     )*};
 }
 
@@ -343,16 +345,28 @@ ordered! {
 pub struct Varint;
 
 impl Varint {
+    /// Returns the first eight bytes of the shortest form.
+    #[inline(always)]
+    pub(super) fn head(value: u64) -> [u8; 8] {
+        if value < 0x80 {
+            value
+        } else if value < 1 << 14 {
+            value & 0x7f | 0x80 | value >> 7 << 8
+        } else {
+            Self::long_head(value)
+        }
+        .to_le_bytes()
+    }
+
     /// Returns the width of the shortest form.
     #[inline(always)]
     pub(crate) const fn width_of(value: u64) -> usize {
         (70 - (value | 1).leading_zeros() as usize) / 7
     }
 
-    /// Returns the first eight bytes of the shortest form.
     #[cold]
     #[inline(never)]
-    fn first_bytes(value: u64) -> u64 {
+    fn long_head(value: u64) -> u64 {
         let mut bytes = 0;
         let mut rest = value;
         for shift in (0..64).step_by(8) {
@@ -368,7 +382,7 @@ impl Varint {
 
     #[inline]
     pub(crate) fn write(value: u64, writer: &mut Writer<'_>) {
-        writer.prefixed(Self::header(value), Self::width(value).min(8), &[]);
+        writer.prefixed(Self::head(value), Self::width_of(value).min(8), &[]);
         // The ninth and the tenth byte.
         match value >> 56 {
             0 => {}
@@ -378,88 +392,8 @@ impl Varint {
     }
 }
 
-impl Wire for Varint {
-    #[inline]
-    fn min_size(&self) -> usize {
-        1
-    }
-
-    #[inline]
-    fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
-        input.varint().map(|_| ())
-    }
-
-    #[cfg(feature = "alloc")]
-    fn schema(&self, _: &mut SchemaContext) -> Schema {
-        Schema::Varint
-    }
-}
-
-impl StaticWire for Varint {
-    const NEW: Self = Self;
-}
-
-impl Header for Varint {
-    const WIDTH: usize = 1;
-    const MAX: u64 = (1 << 56) - 1;
-    const MAX_SHORT: u64 = 0x7f;
-
-    #[inline(always)]
-    fn header(len: u64) -> [u8; 8] {
-        if len < 0x80 {
-            len
-        } else if len < 1 << 14 {
-            len & 0x7f | 0x80 | len >> 7 << 8
-        } else {
-            Self::first_bytes(len)
-        }
-        .to_le_bytes()
-    }
-
-    #[inline(always)]
-    fn width(len: u64) -> usize {
-        Self::width_of(len)
-    }
-
-    #[inline(always)]
-    fn length<I: Input>(input: &mut I) -> Result<usize, Fault> {
-        let len = input.varint()?;
-        usize::try_from(len).map_err(|_| input.rewind_fault(Fault(ErrorKind::Overflow), Self::width_of(len)))
-    }
-}
-
-impl Id for Varint {
-    type Value = u64;
-
-    #[inline]
-    fn find<I: Input>(known: &[u64], input: &mut I) -> Result<usize, Fault> {
-        let id = input.varint()?;
-        match known.iter().position(|other| *other == id) {
-            Some(found) => Ok(found),
-            None => Err(input.rewind_fault(Fault::UNKNOWN_TYPE, Self::width_of(id))),
-        }
-    }
-}
-
-impl Put<u64> for Varint {
-    #[inline]
-    fn put(&self, value: &u64, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        Self::write(*value, writer);
-        Ok(())
-    }
-
-    #[inline]
-    fn size(&self, value: &u64, _: Levels) -> Result<usize, Fault> {
-        Ok(Self::width_of(*value))
-    }
-}
-
-impl Get<'_, u64> for Varint {
-    #[inline]
-    fn get(&self, reader: &mut Reader<'_, '_>) -> Result<u64, Fault> {
-        reader.varint()
-    }
-}
+wire!(Varint, u64, 8, Endian::Little, Dialect::Postcard, Number::Uint64, Varint);
+header!(Varint, u64, 8, Endian::Little, Dialect::Postcard, u64::MAX);
 
 /// `bool`, one byte: 1 is true, 0 is false.
 ///
@@ -521,27 +455,7 @@ impl Get<'_, bool> for Bool {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Max<const N: usize, H>(H);
 
-impl<const N: usize, H: Header> Wire for Max<N, H> {
-    #[inline]
-    fn min_size(&self) -> usize {
-        self.0.min_size()
-    }
-
-    #[inline]
-    fn fixed_size(&self) -> Option<usize> {
-        self.0.fixed_size()
-    }
-
-    #[inline]
-    fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
-        Self::length(input).map(|_| ())
-    }
-
-    #[cfg(feature = "alloc")]
-    fn schema(&self, context: &mut SchemaContext) -> Schema {
-        self.0.schema(context)
-    }
-}
+same_wire!([const N: usize, H: Header] Max<N, H>: |max| max.0);
 
 impl<const N: usize, H: Header> StaticWire for Max<N, H> {
     const NEW: Self = Self(H::NEW);

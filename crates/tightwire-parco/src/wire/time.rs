@@ -1,13 +1,9 @@
 //! Points in time, with or without the name of a time zone.
 
-use super::{FromOctets, Get, I64, Le, Octets, Opt, Put, SmallVarchar, StaticWire, Wire};
-use crate::error::Fault;
-use crate::options::{Levels, Mode};
-use crate::read::{Input, Reader};
-#[cfg(feature = "alloc")]
-use crate::schema::{Schema, SchemaContext};
+use super::prelude::*;
+use super::{FromOctets, I64, Le, Octets, Opt, SmallVarchar};
+use crate::options::Mode;
 use crate::time::{FromNanos, Timestamp, ToNanos, ZonedTimestamp};
-use crate::write::Writer;
 
 /// A point in time: signed nanoseconds since 1970-01-01T00:00:00Z in eight bytes, always little endian.
 ///

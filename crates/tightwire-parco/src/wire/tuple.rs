@@ -8,13 +8,9 @@ use super::adjust::{multi, structure};
 #[cfg(feature = "alloc")]
 use super::dialect::tag_schema;
 use super::dialect::{find_tag, put_tag, put_tagged, tag_width};
-use super::{Get, Le, Order, Put, StaticWire, Wire, both};
-use crate::error::{Fault, Segment};
-use crate::options::Levels;
-use crate::read::{Input, Reader, level, walk_level};
-#[cfg(feature = "alloc")]
-use crate::schema::{Schema, SchemaContext};
-use crate::write::Writer;
+use super::prelude::*;
+use super::{Le, Order, both};
+use crate::read::{level, walk_level};
 
 /// Implements the traits for a tuple of wire types, whose values are tuples: the parts in order, like a struct.
 macro_rules! tuple {

@@ -2,13 +2,9 @@
 
 use core::marker::PhantomData;
 
-use super::{Get, Header, Put, StaticWire, Wire};
-use crate::error::{Fault, Segment};
-use crate::options::{ElementSize, Levels};
-use crate::read::{Input, KeyOrder, Reader};
-#[cfg(feature = "alloc")]
-use crate::schema::{Schema, SchemaContext};
-use crate::write::Writer;
+use super::Header;
+use super::prelude::*;
+use crate::read::KeyOrder;
 
 /// A map: a header with the number of entries, then the entries in iteration order.
 ///

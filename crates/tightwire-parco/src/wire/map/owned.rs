@@ -5,13 +5,8 @@ use alloc::vec::Vec;
 #[cfg(any(feature = "hashbrown", feature = "indexmap", feature = "std"))]
 use core::hash::{BuildHasher, Hash};
 
-#[cfg(any(feature = "hashbrown", feature = "indexmap", feature = "std"))]
-use super::SortedMap;
-use super::{Get, Header, Map, Put, Wire};
-use crate::error::{ErrorKind, Fault, Segment};
-use crate::options::Levels;
-use crate::read::{Input as _, KeyOrder, Reader};
-use crate::write::Writer;
+use super::*;
+use crate::error::ErrorKind;
 
 impl<H: Header, K: Wire, V: Wire> Map<H, K, V> {
     /// Reads and checks the number of entries, and counts the memory of that many entries against the limit.

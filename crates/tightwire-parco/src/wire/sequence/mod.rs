@@ -8,13 +8,8 @@ use core::array;
 use core::marker::PhantomData;
 use core::ops::Range;
 
-use super::{Get, Header, Put, StaticWire, Wire};
-use crate::error::{Fault, Segment};
-use crate::options::{ElementSize, Levels};
-use crate::read::{Input, Reader};
-#[cfg(feature = "alloc")]
-use crate::schema::{Schema, SchemaContext};
-use crate::write::Writer;
+use super::Header;
+use super::prelude::*;
 
 /// A slice: a header with the number of elements, then the elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

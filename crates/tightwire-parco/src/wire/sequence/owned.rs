@@ -1,18 +1,13 @@
 //! Slices and arrays of the types that allocate.
 
-use alloc::boxed::Box;
 use alloc::collections::{BTreeSet, BinaryHeap, LinkedList, VecDeque};
 use alloc::rc::Rc;
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 
-#[cfg(any(feature = "hashbrown", feature = "indexmap", feature = "std"))]
-use super::SortedSlice;
-use super::{Array, Get, Header, Put, Slice, Wire};
-use crate::error::{ErrorKind, Fault, Segment};
-use crate::options::{ElementSize, Levels};
-use crate::read::{Input as _, KeyOrder, Reader};
-use crate::write::Writer;
+use super::*;
+use crate::error::ErrorKind;
+use crate::read::KeyOrder;
+use crate::wire::get_each;
 
 impl<H: Header, E: Wire> Slice<H, E> {
     /// Reads and checks the number of elements, and counts the memory of that many values against the limit.
@@ -98,17 +93,11 @@ impl<H: Header, E: Wire> Slice<H, E> {
     }
 
     #[inline]
-    fn get_each<'de, T>(&self, reader: &mut Reader<'_, 'de>, mut take: impl FnMut(T)) -> Result<(), Fault>
+    fn get_each<'de, T>(&self, reader: &mut Reader<'_, 'de>, take: impl FnMut(T)) -> Result<(), Fault>
     where
         E: Get<'de, T>,
     {
-        for index in 0..self.count_with_allocation::<T>(reader)? {
-            match self.element.get(reader) {
-                Ok(value) => take(value),
-                Err(fault) => return Err(reader.locate(fault, Segment::Index(index))),
-            }
-        }
-        Ok(())
+        get_each(&self.element, self.count_with_allocation::<T>(reader)?, reader, take)
     }
 }
 

@@ -7,14 +7,8 @@ use core::marker::PhantomData;
 use core::ops::Deref;
 
 use super::adjust::Id;
-use super::{Get, Put, StaticWire, Wire};
+use super::prelude::*;
 use crate::default_wire::{DecodeAs, DecodeOwned, Encode, EncodeAs};
-use crate::error::Fault;
-use crate::options::Levels;
-use crate::read::{Input, Reader};
-#[cfg(feature = "alloc")]
-use crate::schema::{Schema, SchemaContext};
-use crate::write::Writer;
 
 /// A flag byte, then the value if the flag is 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
