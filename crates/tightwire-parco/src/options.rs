@@ -168,7 +168,6 @@ impl Levels {
 
 impl Levels {
     /// Returns the options of a nested message whose other limits are checked elsewhere.
-    #[cfg(feature = "alloc")]
     pub(crate) const fn alone(self) -> Options {
         let most = usize::MAX;
         Options::new().limits(Limits {

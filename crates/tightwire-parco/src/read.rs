@@ -23,7 +23,7 @@ pub struct Reader<'c, 'de> {
 #[derive(Debug)]
 pub(crate) struct Context {
     total: usize,
-    state: State,
+    pub(crate) state: State,
 }
 
 /// Options, usage counters and the trace of a fault.
@@ -31,7 +31,7 @@ pub(crate) struct Context {
 pub struct State {
     pub(crate) options: Options,
     /// Bytes of memory that may still be allocated.
-    available: usize,
+    pub(crate) available: usize,
     depth: u32,
     pub(crate) trace: Trace,
 }
@@ -88,10 +88,6 @@ pub(crate) fn walk_level<I: Input>(
 }
 
 /// Checks that a key can follow the last one in the canonical mode.
-///
-/// # Errors
-///
-/// Fails if it is the same, or less.
 pub(crate) fn check_order(last: &[u8], key: &[u8]) -> Result<(), Fault> {
     match last.cmp(key) {
         Ordering::Less => Ok(()),
@@ -179,7 +175,8 @@ pub trait Input {
     /// Adds a segment to the path of a fault, innermost segment first.
     #[inline(always)]
     fn locate(&mut self, fault: Fault, segment: Segment) -> Fault {
-        self.state_mut().locate(fault, segment)
+        self.state_mut().trace.push(segment);
+        fault
     }
 
     /// Moves the reported offset of a fault back by `count` bytes.
@@ -346,12 +343,6 @@ impl State {
     }
 
     #[cold]
-    fn locate(&mut self, fault: Fault, segment: Segment) -> Fault {
-        self.trace.push(segment);
-        fault
-    }
-
-    #[cold]
     fn rewind_fault(&mut self, fault: Fault, count: usize) -> Fault {
         self.trace.rewind = count;
         fault
@@ -393,10 +384,6 @@ impl<'c, 'de> Reader<'c, 'de> {
     }
 
     /// Reads an evolve struct: a length, then the fields, which `get` decodes. Skips the bytes that `get` leaves.
-    ///
-    /// # Errors
-    ///
-    /// Fails if fewer bytes are left than the length says, and if the fields end after them.
     #[inline]
     pub(crate) fn get_sized<T>(
         &mut self,
@@ -441,11 +428,6 @@ impl<'c, 'de> Reader<'c, 'de> {
         Levels(self.options().limits.depth - self.context.state.depth)
     }
 
-    #[inline]
-    pub(crate) fn mode(&self) -> Mode {
-        self.options().mode
-    }
-
     /// Moves the cursor back to an earlier [`rest`](Self::rest), so that the fault is reported at that offset.
     #[inline]
     pub fn fail_at(&mut self, rest: &'de [u8], fault: Fault) -> Fault {
@@ -468,19 +450,6 @@ impl Context {
     #[inline]
     pub(crate) fn new(input: &[u8], options: Options) -> Self {
         Self { total: input.len(), state: State::new(options) }
-    }
-
-    /// Creates the context of a further part of a message, for which this memory is available.
-    #[cfg(feature = "std")]
-    pub(crate) fn resume(input: &[u8], options: Options, available: usize) -> Self {
-        let mut context = Self::new(input, options);
-        context.state.available = available;
-        context
-    }
-
-    #[cfg(feature = "std")]
-    pub(crate) fn available(&self) -> usize {
-        self.state.available
     }
 
     #[cold]

@@ -432,9 +432,7 @@ impl<O: Order> Wire for Char<O> {
     }
 }
 
-impl<O: Order> StaticWire for Char<O> {
-    const NEW: Self = Self(PhantomData);
-}
+static_wire!([O: Order] Char<O> = Self(PhantomData));
 
 impl<O: Order> Put<char> for Char<O> {
     #[inline]
@@ -556,9 +554,7 @@ impl<O: Order> Wire for U128<O> {
     }
 }
 
-impl<O: Order> StaticWire for U128<O> {
-    const NEW: Self = Self(PhantomData);
-}
+static_wire!([O: Order] U128<O> = Self(PhantomData));
 
 impl<O: Order> Put<u128> for U128<O> {
     #[inline]

@@ -87,9 +87,7 @@ same_wire! {
         |inner| Schema::Logical { name: L::NAME.into(), inner: inner.into() }
 }
 
-impl<L: LogicalType, W: StaticWire> StaticWire for Logical<L, W> {
-    const NEW: Self = Self(W::NEW, PhantomData);
-}
+static_wire!([L: LogicalType, W: StaticWire] Logical<L, W> = Self(W::NEW, PhantomData));
 
 put_as! { [T: ?Sized, L: LogicalType, W: Put<T>] T, Logical<L, W>: |logical, value| value, logical.0; }
 

@@ -124,9 +124,7 @@ pub(crate) fn sized(fields: usize) -> usize {
     Varint::width(fields as u64) + fields
 }
 
-impl<M: Shape<Role>, Role> StaticWire for Message<M, Role> {
-    const NEW: Self = Self(PhantomData);
-}
+static_wire!([M: Shape<Role>, Role] Message<M, Role> = Self(PhantomData));
 
 impl<M: EncodeFields> Put<M> for Message<M, Encoding> {
     #[inline]

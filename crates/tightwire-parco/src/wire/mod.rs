@@ -105,6 +105,15 @@ macro_rules! same_wire {
     };
 }
 
+/// Implements [`StaticWire`]: the value of each type.
+macro_rules! static_wire {
+    ([$($generics:tt)*] $type:ty = $new:expr) => {
+        impl<$($generics)*> StaticWire for $type {
+            const NEW: Self = $new;
+        }
+    };
+}
+
 /// Implements [`Put`] for values that are encoded as other values, or by other wire types.
 macro_rules! put_as {
     ($([$($generics:tt)*] $type:ty, $wire:ty: |$this:ident, $value:pat_param| $other:expr, $inner:expr;)*) => {$(
@@ -152,6 +161,7 @@ macro_rules! same_get {
 pub(crate) use put_as;
 #[cfg(feature = "alloc")]
 pub(crate) use same_wire;
+pub(crate) use static_wire;
 
 /// Calls a macro for the tuples of one to sixteen parts, with a wire type, a type, an index and a name for each part.
 macro_rules! for_tuples {
@@ -171,14 +181,14 @@ macro_rules! for_tuples {
 pub(crate) use for_tuples;
 
 /// What most modules of wire types use.
-mod prelude {
-    pub(super) use super::{Get, Put, StaticWire, Wire};
-    pub(super) use crate::error::{Fault, Segment};
-    pub(super) use crate::options::{ElementSize, Levels};
-    pub(super) use crate::read::{Input, Reader};
+pub(crate) mod prelude {
+    pub(crate) use super::{Get, Put, StaticWire, Wire};
+    pub(crate) use crate::error::{Fault, Segment};
+    pub(crate) use crate::options::{ElementSize, Levels};
+    pub(crate) use crate::read::{Input, Reader};
     #[cfg(feature = "alloc")]
-    pub(super) use crate::schema::{Schema, SchemaContext};
-    pub(super) use crate::write::Writer;
+    pub(crate) use crate::schema::{Schema, SchemaContext};
+    pub(crate) use crate::write::Writer;
 }
 
 pub mod adjust;
@@ -414,9 +424,7 @@ pub trait Put<T: ?Sized>: Wire {
             writer.reserve(size.saturating_mul(values.len()));
         }
         for (index, value) in values.iter().enumerate() {
-            if let Err(fault) = self.put(value, writer) {
-                return Err(writer.locate(fault, Segment::Index(index)));
-            }
+            self.put(value, writer).map_err(|fault| writer.locate(fault, Segment::Index(index)))?;
         }
         Ok(())
     }

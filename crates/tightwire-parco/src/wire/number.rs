@@ -418,9 +418,7 @@ impl Wire for Bool {
     }
 }
 
-impl StaticWire for Bool {
-    const NEW: Self = Self;
-}
+static_wire!([] Bool = Self);
 
 impl Put<bool> for Bool {
     #[inline]
@@ -457,9 +455,7 @@ pub struct Max<const N: usize, H>(H);
 
 same_wire!([const N: usize, H: Header] Max<N, H>: |max| max.0);
 
-impl<const N: usize, H: Header> StaticWire for Max<N, H> {
-    const NEW: Self = Self(H::NEW);
-}
+static_wire!([const N: usize, H: Header] Max<N, H> = Self(H::NEW));
 
 impl<const N: usize, H: Header> Header for Max<N, H> {
     const WIDTH: usize = H::WIDTH;

@@ -46,9 +46,7 @@ impl Wire for TimeUtc {
     }
 }
 
-impl StaticWire for TimeUtc {
-    const NEW: Self = Self;
-}
+static_wire!([] TimeUtc = Self);
 
 impl<T: ToNanos> Put<T> for TimeUtc {
     #[inline]
@@ -134,9 +132,7 @@ impl Wire for TimeLocation {
     }
 }
 
-impl StaticWire for TimeLocation {
-    const NEW: Self = Self;
-}
+static_wire!([] TimeLocation = Self);
 
 impl<Z: Octets> Put<ZonedTimestamp<Z>> for TimeLocation {
     #[inline]

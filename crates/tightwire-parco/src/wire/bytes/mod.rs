@@ -218,9 +218,7 @@ impl<const N: usize> Wire for Skip<N> {
     }
 }
 
-impl<const N: usize> StaticWire for Skip<N> {
-    const NEW: Self = Self;
-}
+static_wire!([const N: usize] Skip<N> = Self);
 
 impl<const N: usize> Put<()> for Skip<N> {
     #[inline]

@@ -31,9 +31,7 @@ impl<H: Header, E: Wire> Slice<H, E> {
         writer.check_elements(count, ElementSize::of(&self.element), size_of::<T>())?;
         H::put_length(count, writer)?;
         for (index, value) in values.enumerate() {
-            if let Err(fault) = self.element.put(value, writer) {
-                return Err(writer.locate(fault, Segment::Index(index)));
-            }
+            self.element.put(value, writer).map_err(|fault| writer.locate(fault, Segment::Index(index)))?;
         }
         Ok(())
     }
@@ -57,9 +55,7 @@ impl<H: Header, E: Wire> Slice<H, E> {
         let mut elements = Vec::with_capacity(count);
         for (index, value) in values.enumerate() {
             let start = writer.position();
-            if let Err(fault) = self.element.put(value, writer) {
-                return Err(writer.locate(fault, Segment::Index(index)));
-            }
+            self.element.put(value, writer).map_err(|fault| writer.locate(fault, Segment::Index(index)))?;
             elements.push(start..writer.position());
         }
         writer.sort_parts(&elements, Segment::Index)
@@ -85,9 +81,7 @@ impl<H: Header, E: Wire> Slice<H, E> {
             if result == Ok(false) && reader.rejects_duplicates() {
                 result = Err(reader.fail_at(start, Fault(ErrorKind::DuplicateKey)));
             }
-            if let Err(fault) = result {
-                return Err(reader.locate(fault, Segment::Index(index)));
-            }
+            result.map_err(|fault| reader.locate(fault, Segment::Index(index)))?;
         }
         Ok(())
     }
@@ -207,9 +201,9 @@ impl<'de, T, H: Header, E: Get<'de, T>> Get<'de, Vec<T>> for Slice<H, E> {
         values.truncate(count);
         if core::mem::needs_drop::<T>() {
             for (index, value) in values.iter_mut().enumerate() {
-                if let Err(fault) = self.element.get_into(reader, value) {
-                    return Err(reader.locate(fault, Segment::Index(index)));
-                }
+                self.element
+                    .get_into(reader, value)
+                    .map_err(|fault| reader.locate(fault, Segment::Index(index)))?;
             }
         } else {
             values.clear();
