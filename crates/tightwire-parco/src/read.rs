@@ -3,6 +3,7 @@
 use core::cmp::Ordering;
 use core::fmt;
 use core::mem;
+use core::ops::{BitOrAssign, Shl};
 
 use crate::error::{Error, ErrorKind, Exceeded, Fault, Limit, Segment, Trace};
 use crate::options::{DuplicateKeys, ElementSize, Levels, Mode, Options};
@@ -459,22 +460,28 @@ impl Context {
     }
 }
 
-pub(crate) fn varint<I: Input>(input: &mut I) -> Result<u64, Fault> {
-    let mut value = 0;
-    for index in 0..10 {
+/// Reads a varint of an unsigned integer `T`: seven bits per byte, and the remaining ones in the last possible byte.
+pub(crate) fn varint<T, I: Input>(input: &mut I) -> Result<T, Fault>
+where
+    T: From<u8> + BitOrAssign + Shl<usize, Output = T>,
+{
+    let bits = 8 * size_of::<T>();
+    let last = (bits - 1) / 7;
+    let mut value = T::from(0);
+    for index in 0..=last {
         let [byte] = input.array::<1>().map_err(|fault| input.rewind_fault(fault, index))?;
-        value |= u64::from(byte & 0x7f) << (7 * index);
+        value |= T::from(byte & 0x7f) << (7 * index);
         if byte < 0x80 {
-            return match (index, byte) {
-                (9, 2..) => Err(input.rewind_fault(Fault(ErrorKind::Overflow), 10)),
-                (1.., 0) if input.options().mode == Mode::Strict => {
+            return match byte {
+                _ if index == last && byte >> (bits - 7 * last) > 0 => break,
+                0 if index > 0 && input.options().mode == Mode::Strict => {
                     Err(input.rewind_fault(Fault(ErrorKind::Overlong), index + 1))
                 }
                 _ => Ok(value),
             };
         }
     }
-    Err(input.rewind_fault(Fault(ErrorKind::Overflow), 10))
+    Err(input.rewind_fault(Fault::OVERFLOW, last + 1))
 }
 
 /// Reads a varint of several bytes. The cursor is passed and returned by value, so that its address does not escape.

@@ -56,10 +56,7 @@ impl<W: Write> Encoder<W> {
                 bytes += self.buffer.len() - start;
                 if bytes <= most { Ok(()) } else { Err(too_large(bytes, most)) }
             });
-            if encoded.is_err() {
-                self.has_failed = written > 0;
-            }
-            encoded?;
+            encoded.inspect_err(|_| self.has_failed = written > 0)?;
             if self.buffer.len() >= PART {
                 written += self.write_buffer()?;
             }

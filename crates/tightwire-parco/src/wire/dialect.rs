@@ -9,6 +9,7 @@ use super::prelude::*;
 use super::{Be, Endian, Format, Go, Header as _, Le, Order, U8, U32, U64, Varint};
 use crate::error::ErrorKind;
 use crate::options::Mode;
+use crate::read::varint;
 
 /// Returns the bytes of a number in a byte order.
 macro_rules! to_bytes {
@@ -330,22 +331,13 @@ pub(crate) fn get_char<O: Order>(input: &mut impl Input) -> Result<char, Fault> 
 }
 
 pub(super) const fn tag_width<O: Order>() -> usize {
-    match O::DIALECT {
-        Dialect::BincodeFixed => 4,
-        Dialect::Native | Dialect::BincodeVariable | Dialect::Postcard => 1,
-    }
+    if matches!(O::DIALECT, Dialect::BincodeFixed) { 4 } else { 1 }
 }
 
 /// Writes the tag of a type with at most three alternatives.
 #[inline]
 pub(super) fn put_tag<O: Order>(tag: u8, writer: &mut Writer<'_>) -> Result<(), Fault> {
-    match O::DIALECT {
-        Dialect::BincodeFixed => U32::<O>::NEW.put(&u32::from(tag), writer),
-        Dialect::Native | Dialect::BincodeVariable | Dialect::Postcard => {
-            writer.array([tag]);
-            Ok(())
-        }
-    }
+    if tag_width::<O>() == 1 { U8.put(&tag, writer) } else { U32::<O>::NEW.put(&u32::from(tag), writer) }
 }
 
 #[inline(always)]
@@ -362,11 +354,10 @@ pub(super) fn put_tagged<O: Order, W: Put<T>, T>(
 /// Reads the tag of a type with this number of alternatives.
 #[inline]
 pub(super) fn find_tag<O: Order, I: Input>(count: usize, input: &mut I) -> Result<usize, Fault> {
-    match O::DIALECT {
-        Dialect::BincodeFixed => U32::<O>::find(&[0, 1, 2][..count], input),
-        Dialect::Native | Dialect::BincodeVariable | Dialect::Postcard => {
-            U8::find(&[0, 1, 2][..count], input)
-        }
+    if tag_width::<O>() == 1 {
+        U8::find(&[0, 1, 2][..count], input)
+    } else {
+        U32::<O>::find(&[0, 1, 2][..count], input)
     }
 }
 
@@ -514,21 +505,7 @@ impl<O: Order> U128<O> {
         if O::DIALECT == Dialect::BincodeVariable {
             return marked(O::ENDIAN, input).map(|(number, _)| number);
         }
-        let mut value = 0;
-        for index in 0..19 {
-            let [byte] = input.array::<1>().map_err(|fault| input.rewind_fault(fault, index))?;
-            value |= u128::from(byte & 0x7f) << (7 * index);
-            if byte < 0x80 {
-                return match (index, byte) {
-                    (18, 4..) => Err(input.rewind_fault(Fault::OVERFLOW, 19)),
-                    (1.., 0) if input.options().mode == Mode::Strict => {
-                        Err(input.rewind_fault(Fault(ErrorKind::Overlong), index + 1))
-                    }
-                    _ => Ok(value),
-                };
-            }
-        }
-        Err(input.rewind_fault(Fault::OVERFLOW, 19))
+        varint(input)
     }
 }
 

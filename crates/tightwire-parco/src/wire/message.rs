@@ -129,14 +129,13 @@ static_wire!([M: Shape<Role>, Role] Message<M, Role> = Self(PhantomData));
 impl<M: EncodeFields> Put<M> for Message<M, Encoding> {
     #[inline]
     fn put(&self, value: &M, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        writer.enter()?;
-        if M::EVOLVES {
-            writer.put_sized(|writer| value.put_fields(writer))?
-        } else {
-            value.put_fields(writer)?
-        }
-        writer.leave();
-        Ok(())
+        writer.level(|writer| {
+            if M::EVOLVES {
+                writer.put_sized(|writer| value.put_fields(writer))
+            } else {
+                value.put_fields(writer)
+            }
+        })
     }
 
     #[inline]

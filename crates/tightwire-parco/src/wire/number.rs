@@ -53,9 +53,7 @@ pub trait Header: StaticWire {
     /// Fails above [`MAX`](Self::MAX).
     #[inline]
     fn put_length(len: usize, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        if let Err(fault) = Self::check(len) {
-            return Err(too_long::<Self>(len, fault, writer));
-        }
+        Self::check(len).map_err(|fault| too_long::<Self>(len, fault, writer))?;
         Self::put_prefixed(len, &[], writer)
     }
 

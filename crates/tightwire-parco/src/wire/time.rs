@@ -73,11 +73,7 @@ fn nanos<T: ToNanos>(value: &T) -> Result<i64, Fault> {
 }
 
 impl TimeLocation {
-    /// Writes a time and the name of a zone.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the time is out of range or the name is longer than 255 bytes.
+    /// Writes a time and the name of a zone, which has at most 255 bytes.
     #[inline]
     pub(crate) fn put_parts<T: ToNanos>(at: &T, zone: &[u8], writer: &mut Writer<'_>) -> Result<(), Fault> {
         writer.reserve(10 + zone.len());
@@ -87,10 +83,6 @@ impl TimeLocation {
     }
 
     /// Returns the encoded size of a time and the name of a zone.
-    ///
-    /// # Errors
-    ///
-    /// Fails if encoding would fail.
     #[inline]
     pub(crate) fn size_of_parts<T: ToNanos>(at: &T, zone: &[u8]) -> Result<usize, Fault> {
         nanos(at)?;
@@ -98,10 +90,6 @@ impl TimeLocation {
     }
 
     /// Reads a time and the name of a zone, which is never empty.
-    ///
-    /// # Errors
-    ///
-    /// Fails at the end of the input and if the flag is invalid.
     #[inline]
     pub(crate) fn get_parts<'de>(reader: &mut Reader<'_, 'de>) -> Result<(Timestamp, &'de [u8]), Fault> {
         let at = TimeUtc.get(reader)?;

@@ -160,13 +160,10 @@ static_wire!([A: StaticWire, B: StaticWire, O: Order] Either<A, B, O> = Self(A::
 impl<T, E, A: Put<T>, B: Put<E>, O: Order> Put<Result<T, E>> for Either<A, B, O> {
     #[inline]
     fn put(&self, value: &Result<T, E>, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        writer.enter()?;
-        match value {
-            Ok(value) => put_tagged::<O, _, _>(0, &self.0, value, writer)?,
-            Err(value) => put_tagged::<O, _, _>(1, &self.1, value, writer)?,
-        }
-        writer.leave();
-        Ok(())
+        writer.level(|writer| match value {
+            Ok(value) => put_tagged::<O, _, _>(0, &self.0, value, writer),
+            Err(value) => put_tagged::<O, _, _>(1, &self.1, value, writer),
+        })
     }
 
     #[inline]
