@@ -24,7 +24,7 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/tightwire-json/src/value/memory/slot.rs",
     "crates/tightwire-json/src/value/memory/mod.rs",
     "crates/tightwire-parco/src/text.rs",
-    "crates/tightwire-parco/src/write/mod.rs",
+    "crates/tightwire-parco/src/write.rs",
     "crates/test-support/src/counting.rs",
     "crates/tightwire-sse/src/bytes/utf8.rs",
     "crates/tightwire-sse/src/scan/mod.rs",

@@ -69,7 +69,7 @@ impl<T> StreamCodec<T> {
             options,
             seen: 0,
             wanted: 0,
-            progress: Progress::new(),
+            progress: Progress { marks: Vec::new(), open: Vec::new() },
             expected: None,
             header: None,
             message: PhantomData,
@@ -193,12 +193,6 @@ struct Mark {
     offset: usize,
 }
 
-impl Progress {
-    const fn new() -> Self {
-        Self { marks: Vec::new(), open: Vec::new() }
-    }
-}
-
 /// A partial message as input.
 struct PartialInput<'a> {
     bytes: &'a [u8],
@@ -305,16 +299,11 @@ impl<T: Encode, M: Borrow<T>> Encoder<M> for StreamCodec<T> {
     fn encode(&mut self, message: M, target: &mut BytesMut) -> io::Result<()> {
         let start = target.len();
         target.extend(self.header.iter().flat_map(|fingerprint| fingerprint.header()));
-        match T::Wire::NEW.encode_to_buf_with(self.options, message.borrow(), target) {
-            Ok(()) => {
-                self.header = None;
-                Ok(())
-            }
-            Err(error) => {
-                target.truncate(start);
-                Err(error.into())
-            }
-        }
+        T::Wire::NEW
+            .encode_to_buf_with(self.options, message.borrow(), target)
+            .inspect_err(|_| target.truncate(start))?;
+        self.header = None;
+        Ok(())
     }
 }
 
@@ -398,16 +387,12 @@ impl<T: DecodeOwned> Decoder for FrameCodec<T> {
     type Error = io::Error;
 
     fn decode(&mut self, source: &mut BytesMut) -> io::Result<Option<T>> {
-        match self.frames.decode(source)? {
-            Some(frame) => {
-                let message = match self.fingerprint {
-                    Some(fingerprint) => fingerprint.strip(&frame)?,
-                    None => &*frame,
-                };
-                Ok(Some(self.options.decode_exact(message)?))
-            }
-            None => Ok(None),
-        }
+        let Some(frame) = self.frames.decode(source)? else { return Ok(None) };
+        let message = match self.fingerprint {
+            Some(fingerprint) => fingerprint.strip(&frame)?,
+            None => &*frame,
+        };
+        Ok(Some(self.options.decode_exact(message)?))
     }
 }
 

@@ -11,17 +11,13 @@ use core::sync::atomic::*;
 use core::time::Duration;
 
 use crate::default_wire::{DecodeAs, EncodeAs};
-use crate::error::Fault;
-use crate::options::Levels;
-use crate::read::Reader;
 use crate::wire::logical::{self, Logical};
+use crate::wire::prelude::*;
 use crate::wire::{
-    Array, Bool, Either, Format, Get, I8, I16, I32, I64, Native, Order, Put, Skip, U8, U16, U32, U64, U128,
-    put_as,
+    Array, Bool, Either, Format, I8, I16, I32, I64, Native, Order, Skip, U8, U16, U32, U64, U128, put_as,
 };
 #[cfg(any(feature = "glam", feature = "ordered-float"))]
 use crate::wire::{F32, F64};
-use crate::write::Writer;
 
 /// Implements the traits for types that are converted. The trait before the rows is that of the formats in which the types have
 /// this wire type. The parameter in brackets is the byte order; the name after `as` is the logical type.

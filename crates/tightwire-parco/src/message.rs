@@ -325,20 +325,7 @@ pub trait WireExt {
         self.decode_exact_with(Options::new(), bytes)
     }
 
-    /// Same as [`decode_into`].
-    ///
-    /// # Errors
-    ///
-    /// Same as [`decode_exact`](Self::decode_exact). After an error the contents of `value` are unspecified but valid.
-    #[inline]
-    fn decode_into<'de, T>(&self, bytes: &'de [u8], value: &mut T) -> Result<(), Error>
-    where
-        Self: Get<'de, T>,
-    {
-        self.decode_into_with(Options::new(), bytes, value)
-    }
-
-    /// Same as [`decode`](Self::decode), with options.
+    /// Same as [`decode`](Self::decode), with these options.
     ///
     /// # Errors
     ///
@@ -356,7 +343,7 @@ pub trait WireExt {
         }
     }
 
-    /// Same as [`decode_exact`](Self::decode_exact), with options.
+    /// Same as [`decode_exact`](Self::decode_exact), with these options.
     ///
     /// # Errors
     ///
@@ -366,34 +353,34 @@ pub trait WireExt {
     where
         Self: Get<'de, T>,
     {
-        let mut context = Context::new(bytes, options);
-        let mut reader = Reader::new(bytes, &mut context);
-        let value = self.get(&mut reader);
-        exact(reader, value)
+        exact(options, bytes, |reader| self.get(reader))
     }
 
-    /// Same as [`decode_into`](Self::decode_into), with options.
+    /// Same as [`decode_into`], with these options.
     ///
     /// # Errors
     ///
-    /// Same as [`decode_into`](Self::decode_into).
+    /// Same as [`decode_into`].
     #[inline]
     fn decode_into_with<'de, T>(&self, options: Options, bytes: &'de [u8], value: &mut T) -> Result<(), Error>
     where
         Self: Get<'de, T>,
     {
-        let mut context = Context::new(bytes, options);
-        let mut reader = Reader::new(bytes, &mut context);
-        let result = self.get_into(&mut reader, value);
-        exact(reader, result)
+        exact(options, bytes, |reader| self.get_into(reader, value))
     }
 }
 
 impl<W: Wire> WireExt for W {}
 
-#[inline]
-fn exact<T>(reader: Reader<'_, '_>, result: Result<T, Fault>) -> Result<T, Error> {
-    match result {
+#[inline(always)]
+fn exact<'de, T>(
+    options: Options,
+    bytes: &'de [u8],
+    get: impl FnOnce(&mut Reader<'_, 'de>) -> Result<T, Fault>,
+) -> Result<T, Error> {
+    let mut context = Context::new(bytes, options);
+    let mut reader = Reader::new(bytes, &mut context);
+    match get(&mut reader) {
         Ok(value) if reader.rest().is_empty() => Ok(value),
         Ok(_) => Err(Error::at(ErrorKind::TrailingBytes, reader.offset())),
         Err(fault) => Err(reader.into_error(fault)),

@@ -161,7 +161,6 @@ impl Levels {
     }
 
     /// Returns the options of a nested message whose other limits are checked elsewhere.
-    #[cfg(feature = "alloc")]
     pub(crate) const fn alone(self) -> Options {
         let most = usize::MAX;
         Options::new().limits(Limits {

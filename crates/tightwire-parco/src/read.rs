@@ -3,6 +3,7 @@
 use core::cmp::Ordering;
 use core::fmt;
 use core::mem;
+use core::ops::{BitOrAssign, Shl};
 
 use crate::error::{Error, ErrorKind, Exceeded, Fault, Limit, Segment, Trace};
 use crate::options::{DuplicateKeys, ElementSize, Levels, Mode, Options};
@@ -23,7 +24,7 @@ pub struct Reader<'c, 'de> {
 #[derive(Debug)]
 pub(crate) struct Context {
     total: usize,
-    state: State,
+    pub(crate) state: State,
 }
 
 /// Options, usage counters and the trace of a fault.
@@ -31,7 +32,7 @@ pub(crate) struct Context {
 pub struct State {
     pub(crate) options: Options,
     /// Bytes of memory that may still be allocated.
-    available: usize,
+    pub(crate) available: usize,
     depth: u32,
     pub(crate) trace: Trace,
 }
@@ -88,10 +89,6 @@ pub(crate) fn walk_level<I: Input>(
 }
 
 /// Checks that a key can follow the last one in the canonical mode.
-///
-/// # Errors
-///
-/// Fails if it is the same, or less.
 pub(crate) fn check_order(last: &[u8], key: &[u8]) -> Result<(), Fault> {
     match last.cmp(key) {
         Ordering::Less => Ok(()),
@@ -179,7 +176,8 @@ pub trait Input {
     /// Adds a segment to the path of a fault, innermost segment first.
     #[inline(always)]
     fn locate(&mut self, fault: Fault, segment: Segment) -> Fault {
-        self.state_mut().locate(fault, segment)
+        self.state_mut().trace.push(segment);
+        fault
     }
 
     /// Moves the reported offset of a fault back by `count` bytes.
@@ -346,12 +344,6 @@ impl State {
     }
 
     #[cold]
-    fn locate(&mut self, fault: Fault, segment: Segment) -> Fault {
-        self.trace.push(segment);
-        fault
-    }
-
-    #[cold]
     fn rewind_fault(&mut self, fault: Fault, count: usize) -> Fault {
         self.trace.rewind = count;
         fault
@@ -393,10 +385,6 @@ impl<'c, 'de> Reader<'c, 'de> {
     }
 
     /// Reads an evolve struct: a length, then the fields, which `get` decodes. Skips the bytes that `get` leaves.
-    ///
-    /// # Errors
-    ///
-    /// Fails if fewer bytes are left than the length says, and if the fields end after them.
     #[inline]
     pub(crate) fn get_sized<T>(
         &mut self,
@@ -441,11 +429,6 @@ impl<'c, 'de> Reader<'c, 'de> {
         Levels(self.options().limits.depth - self.context.state.depth)
     }
 
-    #[inline]
-    pub(crate) fn mode(&self) -> Mode {
-        self.options().mode
-    }
-
     /// Moves the cursor back to an earlier [`rest`](Self::rest), so that the fault is reported at that offset.
     #[inline]
     pub fn fail_at(&mut self, rest: &'de [u8], fault: Fault) -> Fault {
@@ -470,19 +453,6 @@ impl Context {
         Self { total: input.len(), state: State::new(options) }
     }
 
-    /// Creates the context of a further part of a message, for which this memory is available.
-    #[cfg(feature = "std")]
-    pub(crate) fn resume(input: &[u8], options: Options, available: usize) -> Self {
-        let mut context = Self::new(input, options);
-        context.state.available = available;
-        context
-    }
-
-    #[cfg(feature = "std")]
-    pub(crate) fn available(&self) -> usize {
-        self.state.available
-    }
-
     #[cold]
     fn short(&mut self, missing: usize) -> Fault {
         self.state.trace.missing = missing;
@@ -490,22 +460,28 @@ impl Context {
     }
 }
 
-pub(crate) fn varint<I: Input>(input: &mut I) -> Result<u64, Fault> {
-    let mut value = 0;
-    for index in 0..10 {
+/// Reads a varint of an unsigned integer `T`: seven bits per byte, and the remaining ones in the last possible byte.
+pub(crate) fn varint<T, I: Input>(input: &mut I) -> Result<T, Fault>
+where
+    T: From<u8> + BitOrAssign + Shl<usize, Output = T>,
+{
+    let bits = 8 * size_of::<T>();
+    let last = (bits - 1) / 7;
+    let mut value = T::from(0);
+    for index in 0..=last {
         let [byte] = input.array::<1>().map_err(|fault| input.rewind_fault(fault, index))?;
-        value |= u64::from(byte & 0x7f) << (7 * index);
+        value |= T::from(byte & 0x7f) << (7 * index);
         if byte < 0x80 {
-            return match (index, byte) {
-                (9, 2..) => Err(input.rewind_fault(Fault(ErrorKind::Overflow), 10)),
-                (1.., 0) if input.options().mode == Mode::Strict => {
+            return match byte {
+                _ if index == last && byte >> (bits - 7 * last) > 0 => break,
+                0 if index > 0 && input.options().mode == Mode::Strict => {
                     Err(input.rewind_fault(Fault(ErrorKind::Overlong), index + 1))
                 }
                 _ => Ok(value),
             };
         }
     }
-    Err(input.rewind_fault(Fault(ErrorKind::Overflow), 10))
+    Err(input.rewind_fault(Fault::OVERFLOW, last + 1))
 }
 
 /// Reads a varint of several bytes. The cursor is passed and returned by value, so that its address does not escape.

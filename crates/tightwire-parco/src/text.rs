@@ -13,11 +13,7 @@ use alloc::vec::Vec;
 
 use crate::error::Fault;
 
-/// Returns the bytes as a string.
-///
-/// # Errors
-///
-/// Fails if they are not UTF-8.
+/// Returns the bytes as a string, if they are UTF-8.
 #[inline(always)]
 pub(crate) fn text(bytes: &[u8]) -> Result<&str, Fault> {
     if is_short_ascii(bytes) {
@@ -28,11 +24,7 @@ pub(crate) fn text(bytes: &[u8]) -> Result<&str, Fault> {
     }
 }
 
-/// Returns a copy of the bytes as a string.
-///
-/// # Errors
-///
-/// Fails if they are not UTF-8.
+/// Returns a copy of the bytes as a string, if they are UTF-8.
 #[cfg(feature = "alloc")]
 #[inline(always)]
 pub(crate) fn string(bytes: &[u8]) -> Result<String, Fault> {
@@ -117,45 +109,5 @@ unsafe fn copy_ends<const N: usize>(from: *const u8, to: *mut u8, len: usize) {
         to.cast::<[u8; N]>().write_unaligned(from.cast::<[u8; N]>().read_unaligned());
         let tail = from.add(len - N).cast::<[u8; N]>().read_unaligned();
         to.add(len - N).cast::<[u8; N]>().write_unaligned(tail);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use alloc::vec::Vec;
-
-    use proptest::prelude::*;
-
-    use super::*;
-
-    /// Compares with the validation of the standard library.
-    fn agrees(bytes: &[u8]) {
-        assert_eq!(text(bytes).ok(), core::str::from_utf8(bytes).ok());
-        assert_eq!(string(bytes).ok().as_deref(), core::str::from_utf8(bytes).ok());
-        assert!(!is_short_ascii(bytes) || bytes.is_ascii());
-        assert!(is_short_ascii(bytes) || bytes.len() > 16 || !bytes.is_ascii());
-    }
-
-    #[test]
-    fn every_byte_of_short_strings_is_checked() {
-        for len in 0..40 {
-            let mut bytes: Vec<u8> = (0..len).collect();
-            agrees(&bytes);
-            for at in 0..bytes.len() {
-                for wrong in [0x80, 0xc3, 0xff] {
-                    let byte = core::mem::replace(&mut bytes[at], wrong);
-                    agrees(&bytes);
-                    bytes[at] = byte;
-                }
-            }
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn utf8_validation_matches_the_standard_library(bytes: Vec<u8>, text: String) {
-            agrees(&bytes);
-            agrees(text.as_bytes());
-        }
     }
 }

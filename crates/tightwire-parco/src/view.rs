@@ -6,23 +6,15 @@ use core::iter::FusedIterator;
 use core::marker::PhantomData;
 use core::ops::Deref;
 
-use crate::error::{ErrorKind, Fault};
-use crate::options::{ElementSize, Levels, Limits, Mode, Options};
-use crate::read::{Context, Input, KeyOrder, Reader};
-#[cfg(feature = "alloc")]
-use crate::schema::{Schema, SchemaContext};
-use crate::wire::{Get, Header, Map, Put, Slice, StaticWire, Wire, both, put_as};
-use crate::write::Writer;
+use crate::error::ErrorKind;
+use crate::options::Mode;
+use crate::read::{Context, KeyOrder};
+use crate::wire::prelude::*;
+use crate::wire::{Header, Map, Slice, both, put_as, static_wire};
 
 /// Context for bytes that were already validated: no limits except `levels`, which sufficed when they were validated.
 fn trusted(bytes: &[u8], mode: Mode, levels: Levels) -> Context {
-    let limits = Limits::default()
-        .max_bytes(usize::MAX)
-        .max_elements(usize::MAX)
-        .max_zero_sized(usize::MAX)
-        .max_allocation(usize::MAX)
-        .max_depth(levels.0);
-    Context::new(bytes, Options::new().limits(limits).mode(mode))
+    Context::new(bytes, levels.alone().mode(mode))
 }
 
 /// A view of a slice in the input.
@@ -86,9 +78,7 @@ impl<K: Wire, V: Wire> Wire for Entry<K, V> {
     }
 }
 
-impl<K: StaticWire, V: StaticWire> StaticWire for Entry<K, V> {
-    const NEW: Self = Self(K::NEW, V::NEW);
-}
+static_wire!([K: StaticWire, V: StaticWire] Entry<K, V> = Self(K::NEW, V::NEW));
 
 impl<'de, A, B, K: Get<'de, A>, V: Get<'de, B>> Get<'de, (A, B)> for Entry<K, V> {
     #[inline]
@@ -130,7 +120,7 @@ impl<'de, E, T> Seq<'de, E, T> {
         Self {
             bytes: &start[..start.len() - reader.rest().len()],
             len,
-            mode: reader.mode(),
+            mode: reader.options().mode,
             canonical: reader.options().canonical,
             levels: reader.levels(),
             wire: PhantomData,

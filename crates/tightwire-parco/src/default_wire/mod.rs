@@ -212,73 +212,58 @@ impl<T: EncodeAs<Le, Wire: Bounded> + ?Sized> MaxSize for T {
     const MAX_SIZE: usize = <<T as EncodeAs<Le>>::Wire as Bounded>::MAX_SIZE;
 }
 
-/// Implements the traits for types without parameters, in the formats that implement a trait.
-macro_rules! both {
-    ($format:ident: $($(#[$cfg:meta])* $type:ty => $wire:ty;)*) => {$(
-        $(#[$cfg])*
-        impl<F: $format> EncodeAs<F> for $type {
-            type Wire = $wire;
-        }
-
-        $(#[$cfg])*
-        impl<F: $format> DecodeAs<'_, F> for $type {
-            type Wire = $wire;
-        }
-    )*};
-}
-
-both! { Format:
-    bool => Bool;
-    u8 => U8;
-    i8 => I8;
-    u16 => U16<F::Order>;
-    i16 => I16<F::Order>;
-    u32 => U32<F::Order>;
-    i32 => I32<F::Order>;
-    u64 => U64<F::Order>;
-    i64 => I64<F::Order>;
-    f32 => F32<F::Order>;
-    f64 => F64<F::Order>;
-    () => Skip<0>;
-    char => Logical<logical::Char, Char<F::Order>>;
-    u128 => Logical<logical::Uint128, U128<F::Order>>;
-    i128 => Logical<logical::Int128, U128<F::Order>>;
-}
-
-both! { Native:
-    Timestamp => TimeUtc;
-    #[cfg(feature = "std")]
-    std::time::SystemTime => TimeUtc;
-    #[cfg(feature = "jiff")]
-    jiff1::Timestamp => TimeUtc;
-    #[cfg(feature = "jiff")]
-    jiff1::ZonedDateTime => TimeLocation;
-    #[cfg(feature = "jiff02")]
-    jiff::Timestamp => TimeUtc;
-    #[cfg(feature = "jiff02")]
-    jiff::Zoned => TimeLocation;
-    #[cfg(feature = "time")]
-    time::UtcDateTime => TimeUtc;
-}
-
-/// Implements the traits for types of parts that have a default wire type. After `;` there are other parameters, and after `where`
-/// the bounds of decoding.
+/// Implements the traits in the formats that implement a trait, for types of parts that have a default wire type. After `;` there
+/// are other parameters, and after `where` the bounds of decoding.
 macro_rules! generic {
-    ($(
+    ($format:ident: $(
         $(#[$cfg:meta])* [$($part:ident),* $(; $($other:tt)*)?] $type:ty => $wire:ty $(where [$($bounds:tt)*])?;
     )*) => {$(
         $(#[$cfg])*
-        impl<F: Format, $($part: EncodeAs<F>,)* $($($other)*)?> EncodeAs<F> for $type {
+        impl<F: $format, $($part: EncodeAs<F>,)* $($($other)*)?> EncodeAs<F> for $type {
             type Wire = $wire;
         }
 
         $(#[$cfg])*
-        impl<'de, F: Format, $($part: DecodeAs<'de, F>,)* $($($other)*)?> DecodeAs<'de, F> for $type
+        impl<'de, F: $format, $($part: DecodeAs<'de, F>,)* $($($other)*)?> DecodeAs<'de, F> for $type
         $(where $($bounds)*)?
         {
             type Wire = $wire;
         }
     )*};
+}
+
+generic! { Format:
+    [] bool => Bool;
+    [] u8 => U8;
+    [] i8 => I8;
+    [] u16 => U16<F::Order>;
+    [] i16 => I16<F::Order>;
+    [] u32 => U32<F::Order>;
+    [] i32 => I32<F::Order>;
+    [] u64 => U64<F::Order>;
+    [] i64 => I64<F::Order>;
+    [] f32 => F32<F::Order>;
+    [] f64 => F64<F::Order>;
+    [] () => Skip<0>;
+    [] char => Logical<logical::Char, Char<F::Order>>;
+    [] u128 => Logical<logical::Uint128, U128<F::Order>>;
+    [] i128 => Logical<logical::Int128, U128<F::Order>>;
+}
+
+generic! { Native:
+    [] Timestamp => TimeUtc;
+    #[cfg(feature = "std")]
+    [] std::time::SystemTime => TimeUtc;
+    #[cfg(feature = "jiff")]
+    [] jiff1::Timestamp => TimeUtc;
+    #[cfg(feature = "jiff")]
+    [] jiff1::ZonedDateTime => TimeLocation;
+    #[cfg(feature = "jiff02")]
+    [] jiff::Timestamp => TimeUtc;
+    #[cfg(feature = "jiff02")]
+    [] jiff::Zoned => TimeLocation;
+    #[cfg(feature = "time")]
+    [] time::UtcDateTime => TimeUtc;
 }
 
 macro_rules! encode {
@@ -300,7 +285,7 @@ macro_rules! decode {
 #[cfg(feature = "alloc")]
 mod owned;
 
-generic! {
+generic! { Format:
     [T; const N: usize] [T; N] => Array<N, T::Wire>;
     [T] Option<T> => Opt<T::Wire>;
     [T, E] Result<T, E> => Either<T::Wire, E::Wire, F::Order>;
@@ -349,7 +334,7 @@ impl<'de, F: Native, Z: FromOctets<'de>> DecodeAs<'de, F> for ZonedTimestamp<Z> 
 
 macro_rules! tuple {
     ($($wire:ident $type:ident $index:tt $name:literal),*) => {
-        generic! { [$($type),*] ($($type,)*) => ($($type::Wire,)*); }
+        generic! { Format: [$($type),*] ($($type,)*) => ($($type::Wire,)*); }
     };
 }
 

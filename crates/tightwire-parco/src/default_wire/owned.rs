@@ -17,23 +17,20 @@ use super::{DecodeAs, EncodeAs};
 use crate::wire::Wrapped;
 use crate::wire::{Blob, Format, Map, Pointer, Slice, Str};
 
-both! { Format:
-    String => Str<F::Header>;
-    Box<str> => Str<F::Header>;
-    Rc<str> => Str<F::Header>;
-    Arc<str> => Str<F::Header>;
-    alloc::ffi::CString => Blob<F::Header>;
+generic! { Format:
+    [] String => Str<F::Header>;
+    [] Box<str> => Str<F::Header>;
+    [] Rc<str> => Str<F::Header>;
+    [] Arc<str> => Str<F::Header>;
+    [] alloc::ffi::CString => Blob<F::Header>;
     #[cfg(feature = "bytes")]
-    bytes::Bytes => Blob<F::Header>;
+    [] bytes::Bytes => Blob<F::Header>;
     #[cfg(feature = "bytes")]
-    bytes::BytesMut => Blob<F::Header>;
+    [] bytes::BytesMut => Blob<F::Header>;
     #[cfg(feature = "compact_str")]
-    compact_str::CompactString => Str<F::Header>;
+    [] compact_str::CompactString => Str<F::Header>;
     #[cfg(feature = "std")]
-    PathBuf => Str<F::Header>;
-}
-
-generic! {
+    [] PathBuf => Str<F::Header>;
     [T] Vec<T> => Slice<F::Header, T::Wire>;
     [T] Box<[T]> => Slice<F::Header, T::Wire>;
     [T] Rc<[T]> => Slice<F::Header, T::Wire>;
@@ -67,7 +64,7 @@ decode! {
 /// Implements the traits for a map and a set of hashed keys.
 #[cfg(any(feature = "hashbrown", feature = "indexmap", feature = "std"))]
 macro_rules! hashed {
-    ($map:ident, $set:ident in $($path:tt)*) => {generic! {
+    ($map:ident, $set:ident in $($path:tt)*) => {generic! { Format:
         [K, V; S] $($path)*::$map<K, V, S> => Map<F::Header, K::Wire, V::Wire>
             where [K: Eq + Hash, S: BuildHasher + Default];
         [T; S] $($path)*::$set<T, S> => Slice<F::Header, T::Wire>

@@ -57,10 +57,7 @@ impl<W: Write> Encoder<W> {
                 None if index == count => Ok(()),
                 _ => Err(Fault::INVALID_LENGTH),
             });
-            if encoded.is_err() {
-                self.has_failed = written > 0;
-            }
-            encoded?;
+            encoded.inspect_err(|_| self.has_failed = written > 0)?;
             if self.buffer.len() >= CHUNK {
                 written += self.write_buffer()?;
             }

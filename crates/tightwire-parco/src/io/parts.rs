@@ -56,10 +56,7 @@ impl<W: Write> Encoder<W> {
                 bytes += self.buffer.len() - start;
                 if bytes <= most { Ok(()) } else { Err(too_large(bytes, most)) }
             });
-            if encoded.is_err() {
-                self.has_failed = written > 0;
-            }
-            encoded?;
+            encoded.inspect_err(|_| self.has_failed = written > 0)?;
             if self.buffer.len() >= PART {
                 written += self.write_buffer()?;
             }
@@ -107,12 +104,13 @@ impl<R: Read> Decoder<R> {
                 return wire.decode_exact_with(self.options, message);
             }
             let part = &message[head..];
-            let mut context = Context::resume(part, self.options, available);
+            let mut context = Context::new(part, self.options);
+            context.state.available = available;
             let mut reader = Reader::new(part, &mut context);
             if let Err(fault) = wire.get_part(count, &mut reader, &mut list) {
                 return Err(reader.into_error(fault).shift(done, bytes + head));
             }
-            available = context.available();
+            available = context.state.available;
             bytes += message.len();
             if bytes > most {
                 return Err(too_large(bytes, most));

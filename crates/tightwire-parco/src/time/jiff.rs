@@ -1,11 +1,9 @@
 //! Conversions for both versions of the `jiff` crate.
 
 use super::{FromNanos, ToNanos};
-use crate::error::{ErrorKind, Fault};
-use crate::options::Levels;
-use crate::read::Reader;
-use crate::wire::{Get, Put, TimeLocation};
-use crate::write::Writer;
+use crate::error::ErrorKind;
+use crate::wire::TimeLocation;
+use crate::wire::prelude::*;
 
 /// Implements the traits for the type with a time zone, and the functions that convert names and zones.
 macro_rules! zoned {

@@ -1,12 +1,8 @@
 //! The maximum encoded size of a wire type.
 
 use super::dialect::{Dialect, tag_width};
-use super::logical::Logical;
-use super::{
-    Array, Blob, Bool, Char, Converted, Either, Encoding, F32, F64, GoInt, GoUint, Header, HeaderInt, I8,
-    I16, I32, I64, Map, Max, Message, Opt, Order, Pointer, RangeBound, Shape, Skip, Slice, SortedMap,
-    SortedSlice, Str, TimeLocation, TimeUtc, U8, U16, U32, U64, U128, Varint, Wire, Wrapped,
-};
+use super::logical::{Logical, LogicalType};
+use super::*;
 
 /// A wire type whose values have a maximum encoded size.
 ///
@@ -54,22 +50,9 @@ macro_rules! bounded {
 
 bounded! {
     [] Bool = 1;
-    [] U8 = 1;
-    [] I8 = 1;
-    [O: Order] U16<O> = O::DIALECT.max_width(2);
-    [O: Order] I16<O> = O::DIALECT.max_width(2);
-    [O: Order] U32<O> = O::DIALECT.max_width(4);
-    [O: Order] I32<O> = O::DIALECT.max_width(4);
-    [O: Order] U64<O> = O::DIALECT.max_width(8);
-    [O: Order] I64<O> = O::DIALECT.max_width(8);
     [O: Order] U128<O> = O::DIALECT.max_width(16);
-    [O: Order] GoInt<O> = O::DIALECT.max_width(8);
-    [O: Order] GoUint<O> = O::DIALECT.max_width(8);
     // A string of four bytes in the format of postcard.
     [O: Order] Char<O> = if matches!(O::DIALECT, Dialect::Postcard) { 5 } else { 4 };
-    [O: Order] F32<O> = 4;
-    [O: Order] F64<O> = 8;
-    [] Varint = 10;
     [] TimeUtc = 8;
     // A time, a flag, and a zone of at most 255 bytes with its length.
     [] TimeLocation = 8 + 1 + 1 + 255;
@@ -80,7 +63,7 @@ bounded! {
     [W: Bounded] Wrapped<W> = W::MAX_SIZE;
     [W: Bounded, O: Order] RangeBound<W, O> = tag_width::<O>() + W::MAX_SIZE;
     [A: Bounded, B: Bounded, O: Order] Either<A, B, O> = tag_width::<O>() + largest(&[A::MAX_SIZE, B::MAX_SIZE]);
-    [L: super::logical::LogicalType, W: Bounded] Logical<L, W> = W::MAX_SIZE;
+    [L: LogicalType, W: Bounded] Logical<L, W> = W::MAX_SIZE;
     [T, W: Bounded] Converted<T, W> = W::MAX_SIZE;
     [const N: usize, E: Bounded] Array<N, E> = N * E::MAX_SIZE;
     [H: BoundedHeader] Str<H> = elements::<H>(1);
@@ -100,46 +83,12 @@ macro_rules! tuple {
 
 for_tuples!(tuple);
 
-/// Implements [`BoundedHeader`] for headers, if they are short, and for their maxima.
-macro_rules! headers {
-    (maxima: $($header:ident $(<$order:ident>)? = $dialect:expr;)*) => {$(
-        impl<const N: usize, $($order: Order)?> BoundedHeader for Max<N, $header $(<$order>)?> {
-            const MAX_WIDTH: usize = if $dialect.is_variable() {
-                $dialect.width(N as u64)
-            } else {
-                <$header $(<$order>)? as Header>::WIDTH
-            };
-        }
-    )*};
-    (short: $($header:ident $(<$order:ident>)? = $width:expr;)*) => {$(
-        impl $(<$order: Order>)? BoundedHeader for $header $(<$order>)? {
-            const MAX_WIDTH: usize = $width;
-        }
-    )*};
+impl<O: Order> BoundedHeader for U16<O> {
+    const MAX_WIDTH: usize = O::DIALECT.max_width(2);
 }
 
-headers! { maxima:
-    U8 = Dialect::Native;
-    I8 = Dialect::Native;
-    U16<O> = O::DIALECT;
-    I16<O> = O::DIALECT;
-    U32<O> = O::DIALECT;
-    I32<O> = O::DIALECT;
-    U64<O> = O::DIALECT;
-    I64<O> = O::DIALECT;
-    GoInt<O> = O::DIALECT;
-    GoUint<O> = O::DIALECT;
-}
-
-headers! { short:
-    U8 = 1;
-    I8 = 1;
-    U16<O> = O::DIALECT.max_width(2);
-    I16<O> = O::DIALECT.max_width(2);
-}
-
-impl<const N: usize> BoundedHeader for Max<N, Varint> {
-    const MAX_WIDTH: usize = Varint::width_of(N as u64);
+impl<O: Order> BoundedHeader for I16<O> {
+    const MAX_WIDTH: usize = O::DIALECT.max_width(2);
 }
 
 /// A maximum of a maximum, such as `#[parco(max = ..)]` on a type of fixed capacity.

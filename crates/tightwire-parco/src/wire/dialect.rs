@@ -5,15 +5,11 @@
 use core::marker::PhantomData;
 
 use super::adjust::Id;
-use super::{
-    Be, Endian, Format, Get, Go, Header as _, Le, Order, Put, StaticWire, U8, U32, U64, Varint, Wire,
-};
-use crate::error::{ErrorKind, Fault};
-use crate::options::{Levels, Mode};
-use crate::read::{Input, Reader};
-#[cfg(feature = "alloc")]
-use crate::schema::{Schema, SchemaContext};
-use crate::write::Writer;
+use super::prelude::*;
+use super::{Be, Endian, Format, Go, Header as _, Le, Order, U8, U32, U64, Varint};
+use crate::error::ErrorKind;
+use crate::options::Mode;
+use crate::read::varint;
 
 /// Returns the bytes of a number in a byte order.
 macro_rules! to_bytes {
@@ -106,6 +102,7 @@ impl Dialect {
     }
 
     /// Returns the width of an unsigned integer of variable width.
+    #[inline(always)]
     pub(super) const fn width(self, number: u64) -> usize {
         match (self, number) {
             (Self::BincodeVariable, 0..=250) => 1,
@@ -129,7 +126,7 @@ impl Dialect {
     pub(super) const fn max(self, integer: u64) -> u64 {
         let most = match self {
             Self::BincodeVariable => 0xffff_ffff,
-            Self::Postcard => Varint::MAX,
+            Self::Postcard => (1 << 56) - 1,
             Self::Native | Self::BincodeFixed => integer,
         };
         if integer < most { integer } else { most }
@@ -139,18 +136,21 @@ impl Dialect {
     pub(super) const fn max_short(self, integer: u64) -> u64 {
         match self {
             Self::BincodeVariable => 250,
-            Self::Postcard => Varint::MAX_SHORT,
+            Self::Postcard => 0x7f,
             Self::Native | Self::BincodeFixed => integer,
         }
     }
 
     /// Returns the header of a length in an encoding of variable width.
+    #[inline(always)]
     pub(super) fn header(self, endian: Endian, len: u64) -> [u8; 8] {
+        if self != Self::BincodeVariable {
+            return Varint::head(len);
+        }
         let mut header = [0; 8];
-        match (self, len) {
-            (Self::Postcard, _) => return Varint::header(len),
-            (_, 0..=250) => header[0] = len as u8,
-            (_, 251..=0xffff) => {
+        match len {
+            0..=250 => header[0] = len as u8,
+            251..=0xffff => {
                 header[0] = 251;
                 header[1..3].copy_from_slice(&to_bytes!(endian, len as u16));
             }
@@ -163,26 +163,22 @@ impl Dialect {
     }
 
     /// Writes an unsigned integer of variable width.
+    #[inline]
     pub(super) fn write(self, endian: Endian, number: u64, writer: &mut Writer<'_>) {
         match (self, number) {
-            (Self::BincodeVariable, 0..=250) => writer.array([number as u8]),
-            (Self::BincodeVariable, 251..=0xffff) => {
-                writer.array([251]);
-                writer.array(to_bytes!(endian, number as u16));
-            }
-            (Self::BincodeVariable, 0x1_0000..=0xffff_ffff) => {
-                writer.array([252]);
-                writer.array(to_bytes!(endian, number as u32));
-            }
-            (Self::BincodeVariable, _) => {
+            (Self::BincodeVariable, 0x1_0000_0000..) => {
                 writer.array([253]);
                 writer.array(to_bytes!(endian, number));
+            }
+            (Self::BincodeVariable, _) => {
+                writer.prefixed(self.header(endian, number), self.width(number), &[]);
             }
             _ => Varint::write(number, writer),
         }
     }
 
     /// Reads an unsigned integer of variable width.
+    #[inline(always)]
     pub(super) fn read<I: Input>(self, endian: Endian, input: &mut I) -> Result<u64, Fault> {
         if self != Self::BincodeVariable {
             return input.varint();
@@ -335,22 +331,13 @@ pub(crate) fn get_char<O: Order>(input: &mut impl Input) -> Result<char, Fault> 
 }
 
 pub(super) const fn tag_width<O: Order>() -> usize {
-    match O::DIALECT {
-        Dialect::BincodeFixed => 4,
-        Dialect::Native | Dialect::BincodeVariable | Dialect::Postcard => 1,
-    }
+    if matches!(O::DIALECT, Dialect::BincodeFixed) { 4 } else { 1 }
 }
 
 /// Writes the tag of a type with at most three alternatives.
 #[inline]
 pub(super) fn put_tag<O: Order>(tag: u8, writer: &mut Writer<'_>) -> Result<(), Fault> {
-    match O::DIALECT {
-        Dialect::BincodeFixed => U32::<O>::NEW.put(&u32::from(tag), writer),
-        Dialect::Native | Dialect::BincodeVariable | Dialect::Postcard => {
-            writer.array([tag]);
-            Ok(())
-        }
-    }
+    if tag_width::<O>() == 1 { U8.put(&tag, writer) } else { U32::<O>::NEW.put(&u32::from(tag), writer) }
 }
 
 #[inline(always)]
@@ -367,11 +354,10 @@ pub(super) fn put_tagged<O: Order, W: Put<T>, T>(
 /// Reads the tag of a type with this number of alternatives.
 #[inline]
 pub(super) fn find_tag<O: Order, I: Input>(count: usize, input: &mut I) -> Result<usize, Fault> {
-    match O::DIALECT {
-        Dialect::BincodeFixed => U32::<O>::find(&[0, 1, 2][..count], input),
-        Dialect::Native | Dialect::BincodeVariable | Dialect::Postcard => {
-            U8::find(&[0, 1, 2][..count], input)
-        }
+    if tag_width::<O>() == 1 {
+        U8::find(&[0, 1, 2][..count], input)
+    } else {
+        U32::<O>::find(&[0, 1, 2][..count], input)
     }
 }
 
@@ -437,9 +423,7 @@ impl<O: Order> Wire for Char<O> {
     }
 }
 
-impl<O: Order> StaticWire for Char<O> {
-    const NEW: Self = Self(PhantomData);
-}
+static_wire!([O: Order] Char<O> = Self(PhantomData));
 
 impl<O: Order> Put<char> for Char<O> {
     #[inline]
@@ -521,21 +505,7 @@ impl<O: Order> U128<O> {
         if O::DIALECT == Dialect::BincodeVariable {
             return marked(O::ENDIAN, input).map(|(number, _)| number);
         }
-        let mut value = 0;
-        for index in 0..19 {
-            let [byte] = input.array::<1>().map_err(|fault| input.rewind_fault(fault, index))?;
-            value |= u128::from(byte & 0x7f) << (7 * index);
-            if byte < 0x80 {
-                return match (index, byte) {
-                    (18, 4..) => Err(input.rewind_fault(Fault::OVERFLOW, 19)),
-                    (1.., 0) if input.options().mode == Mode::Strict => {
-                        Err(input.rewind_fault(Fault(ErrorKind::Overlong), index + 1))
-                    }
-                    _ => Ok(value),
-                };
-            }
-        }
-        Err(input.rewind_fault(Fault::OVERFLOW, 19))
+        varint(input)
     }
 }
 
@@ -561,9 +531,7 @@ impl<O: Order> Wire for U128<O> {
     }
 }
 
-impl<O: Order> StaticWire for U128<O> {
-    const NEW: Self = Self(PhantomData);
-}
+static_wire!([O: Order] U128<O> = Self(PhantomData));
 
 impl<O: Order> Put<u128> for U128<O> {
     #[inline]

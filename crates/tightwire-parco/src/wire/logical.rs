@@ -3,14 +3,7 @@
 use core::fmt;
 use core::marker::PhantomData;
 
-use super::{Get, Put, StaticWire, Wire};
-use crate::error::Fault;
-use crate::options::Levels;
-use crate::read::{Input, Reader};
-#[cfg(feature = "alloc")]
-use crate::schema::{Schema, SchemaContext};
-use crate::write::Writer;
-
+use super::prelude::*;
 /// The name of a logical type, for [`Logical`].
 pub trait LogicalType {
     /// The name in schemas: ASCII letters, digits and underscores.
@@ -94,9 +87,7 @@ same_wire! {
         |inner| Schema::Logical { name: L::NAME.into(), inner: inner.into() }
 }
 
-impl<L: LogicalType, W: StaticWire> StaticWire for Logical<L, W> {
-    const NEW: Self = Self(W::NEW, PhantomData);
-}
+static_wire!([L: LogicalType, W: StaticWire] Logical<L, W> = Self(W::NEW, PhantomData));
 
 put_as! { [T: ?Sized, L: LogicalType, W: Put<T>] T, Logical<L, W>: |logical, value| value, logical.0; }
 

@@ -3,13 +3,9 @@
 use core::fmt;
 use core::marker::PhantomData;
 
-use super::{Get, Header as _, Put, StaticWire, Varint, Wire};
-use crate::error::Fault;
-use crate::options::Levels;
-use crate::read::{Input, Reader, level, walk_level};
-#[cfg(feature = "alloc")]
-use crate::schema::{Schema, SchemaContext};
-use crate::write::Writer;
+use super::prelude::*;
+use super::{Header as _, Varint};
+use crate::read::{level, walk_level};
 
 /// Marks the [`Shape`] of the derived encoder.
 #[derive(Clone, Copy, Debug)]
@@ -128,21 +124,18 @@ pub(crate) fn sized(fields: usize) -> usize {
     Varint::width(fields as u64) + fields
 }
 
-impl<M: Shape<Role>, Role> StaticWire for Message<M, Role> {
-    const NEW: Self = Self(PhantomData);
-}
+static_wire!([M: Shape<Role>, Role] Message<M, Role> = Self(PhantomData));
 
 impl<M: EncodeFields> Put<M> for Message<M, Encoding> {
     #[inline]
     fn put(&self, value: &M, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        writer.enter()?;
-        if M::EVOLVES {
-            writer.put_sized(|writer| value.put_fields(writer))?
-        } else {
-            value.put_fields(writer)?
-        }
-        writer.leave();
-        Ok(())
+        writer.level(|writer| {
+            if M::EVOLVES {
+                writer.put_sized(|writer| value.put_fields(writer))
+            } else {
+                value.put_fields(writer)
+            }
+        })
     }
 
     #[inline]

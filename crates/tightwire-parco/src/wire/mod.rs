@@ -105,6 +105,15 @@ macro_rules! same_wire {
     };
 }
 
+/// Implements [`StaticWire`]: the value of each type.
+macro_rules! static_wire {
+    ([$($generics:tt)*] $type:ty = $new:expr) => {
+        impl<$($generics)*> StaticWire for $type {
+            const NEW: Self = $new;
+        }
+    };
+}
+
 /// Implements [`Put`] for values that are encoded as other values, or by other wire types.
 macro_rules! put_as {
     ($([$($generics:tt)*] $type:ty, $wire:ty: |$this:ident, $value:pat_param| $other:expr, $inner:expr;)*) => {$(
@@ -152,6 +161,7 @@ macro_rules! same_get {
 pub(crate) use put_as;
 #[cfg(feature = "alloc")]
 pub(crate) use same_wire;
+pub(crate) use static_wire;
 
 /// Calls a macro for the tuples of one to sixteen parts, with a wire type, a type, an index and a name for each part.
 macro_rules! for_tuples {
@@ -169,6 +179,17 @@ macro_rules! for_tuples {
     };
 }
 pub(crate) use for_tuples;
+
+/// What most modules of wire types use.
+pub(crate) mod prelude {
+    pub(crate) use super::{Get, Put, StaticWire, Wire};
+    pub(crate) use crate::error::{Fault, Segment};
+    pub(crate) use crate::options::{ElementSize, Levels};
+    pub(crate) use crate::read::{Input, Reader};
+    #[cfg(feature = "alloc")]
+    pub(crate) use crate::schema::{Schema, SchemaContext};
+    pub(crate) use crate::write::Writer;
+}
 
 pub mod adjust;
 mod bounded;
@@ -403,9 +424,7 @@ pub trait Put<T: ?Sized>: Wire {
             writer.reserve(size.saturating_mul(values.len()));
         }
         for (index, value) in values.iter().enumerate() {
-            if let Err(fault) = self.put(value, writer) {
-                return Err(writer.locate(fault, Segment::Index(index)));
-            }
+            self.put(value, writer).map_err(|fault| writer.locate(fault, Segment::Index(index)))?;
         }
         Ok(())
     }
@@ -472,13 +491,7 @@ pub trait Get<'de, T>: Wire {
             None => count.min(MAX_RESERVED / size_of::<T>().max(1)),
         };
         values.reserve(reserved);
-        for index in 0..count {
-            match self.get(reader) {
-                Ok(value) => values.push(value),
-                Err(fault) => return Err(reader.locate(fault, Segment::Index(index))),
-            }
-        }
-        Ok(())
+        get_each(self, count, reader, |value| values.push(value))
     }
 
     /// Decodes `count` values and discards them. The caller has checked the count.
@@ -488,13 +501,25 @@ pub trait Get<'de, T>: Wire {
     /// Returns the fault of the first value that cannot be decoded.
     #[inline]
     fn check_all(&self, count: usize, reader: &mut Reader<'_, 'de>) -> Result<(), Fault> {
-        for index in 0..count {
-            if let Err(fault) = self.get(reader) {
-                return Err(reader.locate(fault, Segment::Index(index)));
-            }
-        }
-        Ok(())
+        get_each(self, count, reader, drop)
     }
+}
+
+/// Decodes `count` values and passes them to `take`.
+#[inline(always)]
+fn get_each<'de, T, W: Get<'de, T> + ?Sized>(
+    wire: &W,
+    count: usize,
+    reader: &mut Reader<'_, 'de>,
+    mut take: impl FnMut(T),
+) -> Result<(), Fault> {
+    for index in 0..count {
+        match wire.get(reader) {
+            Ok(value) => take(value),
+            Err(fault) => return Err(reader.locate(fault, Segment::Index(index))),
+        }
+    }
+    Ok(())
 }
 
 /// Maximum bytes allocated for elements of variable size before they arrive.

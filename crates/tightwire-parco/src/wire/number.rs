@@ -8,13 +8,11 @@ use super::adjust::Id;
 #[cfg(feature = "alloc")]
 use super::dialect::from_bytes;
 use super::dialect::{Dialect, Scalar as _, to_bytes};
-use super::{Endian, Get, Order, Put, StaticWire, Wire, walk_each};
-use crate::error::{ErrorKind, Exceeded, Fault, Limit, Segment};
-use crate::options::Levels;
-use crate::read::{Input, Reader};
+use super::prelude::*;
+use super::{Bounded, BoundedHeader, Endian, Order, get_each, walk_each};
+use crate::error::{ErrorKind, Exceeded, Limit};
 #[cfg(feature = "alloc")]
-use crate::schema::{Number, Schema, SchemaContext};
-use crate::write::Writer;
+use crate::schema::Number;
 
 /// A number before a string, blob, slice or map that contains its length.
 ///
@@ -55,9 +53,7 @@ pub trait Header: StaticWire {
     /// Fails above [`MAX`](Self::MAX).
     #[inline]
     fn put_length(len: usize, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        if let Err(fault) = Self::check(len) {
-            return Err(too_long::<Self>(len, fault, writer));
-        }
+        Self::check(len).map_err(|fault| too_long::<Self>(len, fault, writer))?;
         Self::put_prefixed(len, &[], writer)
     }
 
@@ -128,8 +124,7 @@ macro_rules! wire {
                 if $dialect.is_variable() {
                     return walk_each(self, count, input);
                 }
-                let Some(size) = count.checked_mul($width) else { return Err(Fault(ErrorKind::Overflow)) };
-                input.skip(size)
+                input.skip(count.saturating_mul($width))
             }
 
             #[cfg(feature = "alloc")]
@@ -144,6 +139,10 @@ macro_rules! wire {
 
         impl $(<$order: Order>)? StaticWire for $name $(<$order>)? {
             const NEW: Self = $new;
+        }
+
+        impl $(<$order: Order>)? Bounded for $name $(<$order>)? {
+            const MAX_SIZE: usize = $dialect.max_width($width);
         }
 
         impl $(<$order: Order>)? Put<$value> for $name $(<$order>)? {
@@ -198,13 +197,10 @@ macro_rules! wire {
                 values: &mut Vec<$value>,
             ) -> Result<(), Fault> {
                 if $dialect.is_variable() {
-                    for index in 0..count {
-                        values.push(self.get(reader).map_err(|fault| reader.locate(fault, Segment::Index(index)))?);
-                    }
-                    return Ok(());
+                    values.reserve(count.min(super::MAX_RESERVED / $width));
+                    return get_each(self, count, reader, |value| values.push(value));
                 }
-                let Some(size) = count.checked_mul($width) else { return Err(Fault(ErrorKind::Overflow)) };
-                let (chunks, _) = reader.bytes(size)?.as_chunks::<$width>();
+                let (chunks, _) = reader.bytes(count.saturating_mul($width))?.as_chunks::<$width>();
                 values.extend(chunks.iter().map(|bytes| from_bytes!($endian, $value, *bytes)));
                 Ok(())
             }
@@ -212,13 +208,9 @@ macro_rules! wire {
             #[inline]
             fn check_all(&self, count: usize, reader: &mut Reader<'_, '_>) -> Result<(), Fault> {
                 if $dialect.is_variable() {
-                    for index in 0..count {
-                        let _: $value = self.get(reader).map_err(|fault| reader.locate(fault, Segment::Index(index)))?;
-                    }
-                    return Ok(());
+                    return get_each(self, count, reader, |_: $value| ());
                 }
-                let Some(size) = count.checked_mul($width) else { return Err(Fault(ErrorKind::Overflow)) };
-                reader.skip(size)
+                reader.skip(count.saturating_mul($width))
             }
         }
     };
@@ -259,6 +251,10 @@ macro_rules! header {
             }
         }
 
+        impl<const N: usize, $($order: Order)?> BoundedHeader for Max<N, $name $(<$order>)?> {
+            const MAX_WIDTH: usize = if $dialect.is_variable() { $dialect.width(N as u64) } else { $width };
+        }
+
         impl $(<$order: Order>)? Id for $name $(<$order>)? {
             type Value = $value;
 
@@ -287,6 +283,10 @@ macro_rules! byte {
 
         wire!($name, $value, 1, Endian::Little, Dialect::Native, Number::$number, $name);
         header!($name, $value, 1, Endian::Little, Dialect::Native, <$value>::MAX);
+
+        impl BoundedHeader for $name {
+            const MAX_WIDTH: usize = 1;
+        }
     )*};
 }
 
@@ -343,16 +343,28 @@ ordered! {
 pub struct Varint;
 
 impl Varint {
+    /// Returns the first eight bytes of the shortest form.
+    #[inline(always)]
+    pub(super) fn head(value: u64) -> [u8; 8] {
+        if value < 0x80 {
+            value
+        } else if value < 1 << 14 {
+            value & 0x7f | 0x80 | value >> 7 << 8
+        } else {
+            Self::long_head(value)
+        }
+        .to_le_bytes()
+    }
+
     /// Returns the width of the shortest form.
     #[inline(always)]
     pub(crate) const fn width_of(value: u64) -> usize {
         (70 - (value | 1).leading_zeros() as usize) / 7
     }
 
-    /// Returns the first eight bytes of the shortest form.
     #[cold]
     #[inline(never)]
-    fn first_bytes(value: u64) -> u64 {
+    fn long_head(value: u64) -> u64 {
         let mut bytes = 0;
         let mut rest = value;
         for shift in (0..64).step_by(8) {
@@ -368,7 +380,7 @@ impl Varint {
 
     #[inline]
     pub(crate) fn write(value: u64, writer: &mut Writer<'_>) {
-        writer.prefixed(Self::header(value), Self::width(value).min(8), &[]);
+        writer.prefixed(Self::head(value), Self::width_of(value).min(8), &[]);
         // The ninth and the tenth byte.
         match value >> 56 {
             0 => {}
@@ -378,88 +390,8 @@ impl Varint {
     }
 }
 
-impl Wire for Varint {
-    #[inline]
-    fn min_size(&self) -> usize {
-        1
-    }
-
-    #[inline]
-    fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
-        input.varint().map(|_| ())
-    }
-
-    #[cfg(feature = "alloc")]
-    fn schema(&self, _: &mut SchemaContext) -> Schema {
-        Schema::Varint
-    }
-}
-
-impl StaticWire for Varint {
-    const NEW: Self = Self;
-}
-
-impl Header for Varint {
-    const WIDTH: usize = 1;
-    const MAX: u64 = (1 << 56) - 1;
-    const MAX_SHORT: u64 = 0x7f;
-
-    #[inline(always)]
-    fn header(len: u64) -> [u8; 8] {
-        if len < 0x80 {
-            len
-        } else if len < 1 << 14 {
-            len & 0x7f | 0x80 | len >> 7 << 8
-        } else {
-            Self::first_bytes(len)
-        }
-        .to_le_bytes()
-    }
-
-    #[inline(always)]
-    fn width(len: u64) -> usize {
-        Self::width_of(len)
-    }
-
-    #[inline(always)]
-    fn length<I: Input>(input: &mut I) -> Result<usize, Fault> {
-        let len = input.varint()?;
-        usize::try_from(len).map_err(|_| input.rewind_fault(Fault(ErrorKind::Overflow), Self::width_of(len)))
-    }
-}
-
-impl Id for Varint {
-    type Value = u64;
-
-    #[inline]
-    fn find<I: Input>(known: &[u64], input: &mut I) -> Result<usize, Fault> {
-        let id = input.varint()?;
-        match known.iter().position(|other| *other == id) {
-            Some(found) => Ok(found),
-            None => Err(input.rewind_fault(Fault::UNKNOWN_TYPE, Self::width_of(id))),
-        }
-    }
-}
-
-impl Put<u64> for Varint {
-    #[inline]
-    fn put(&self, value: &u64, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        Self::write(*value, writer);
-        Ok(())
-    }
-
-    #[inline]
-    fn size(&self, value: &u64, _: Levels) -> Result<usize, Fault> {
-        Ok(Self::width_of(*value))
-    }
-}
-
-impl Get<'_, u64> for Varint {
-    #[inline]
-    fn get(&self, reader: &mut Reader<'_, '_>) -> Result<u64, Fault> {
-        reader.varint()
-    }
-}
+wire!(Varint, u64, 8, Endian::Little, Dialect::Postcard, Number::Uint64, Varint);
+header!(Varint, u64, 8, Endian::Little, Dialect::Postcard, u64::MAX);
 
 /// `bool`, one byte: 1 is true, 0 is false.
 ///
@@ -484,9 +416,7 @@ impl Wire for Bool {
     }
 }
 
-impl StaticWire for Bool {
-    const NEW: Self = Self;
-}
+static_wire!([] Bool = Self);
 
 impl Put<bool> for Bool {
     #[inline]
@@ -521,31 +451,9 @@ impl Get<'_, bool> for Bool {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Max<const N: usize, H>(H);
 
-impl<const N: usize, H: Header> Wire for Max<N, H> {
-    #[inline]
-    fn min_size(&self) -> usize {
-        self.0.min_size()
-    }
+same_wire!([const N: usize, H: Header] Max<N, H>: |max| max.0);
 
-    #[inline]
-    fn fixed_size(&self) -> Option<usize> {
-        self.0.fixed_size()
-    }
-
-    #[inline]
-    fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
-        Self::length(input).map(|_| ())
-    }
-
-    #[cfg(feature = "alloc")]
-    fn schema(&self, context: &mut SchemaContext) -> Schema {
-        self.0.schema(context)
-    }
-}
-
-impl<const N: usize, H: Header> StaticWire for Max<N, H> {
-    const NEW: Self = Self(H::NEW);
-}
+static_wire!([const N: usize, H: Header] Max<N, H> = Self(H::NEW));
 
 impl<const N: usize, H: Header> Header for Max<N, H> {
     const WIDTH: usize = H::WIDTH;
@@ -572,93 +480,5 @@ impl<const N: usize, H: Header> Header for Max<N, H> {
     fn check(len: usize) -> Result<(), Fault> {
         H::check(len)?;
         if len <= N { Ok(()) } else { Err(Fault::LIMIT) }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::{Be, Le};
-    use super::*;
-    use crate::options::Mode;
-    use crate::read::Context;
-
-    #[test]
-    fn headers_accept_up_to_their_maximum() {
-        fn check<H: Header>() {
-            let max = usize::try_from(H::MAX).unwrap();
-            let mut bytes = Vec::new();
-            crate::write::append(&mut bytes, &crate::Options::new(), |writer| H::put_length(max, writer))
-                .unwrap();
-            assert_eq!(bytes.len(), H::width(H::MAX));
-            let mut context = Context::new(&bytes, crate::Options::new());
-            let mut reader = Reader::new(&bytes, &mut context);
-            assert_eq!(H::length(&mut reader), Ok(max));
-            assert_eq!(H::check(max + 1), Err(Fault(ErrorKind::LengthOverflow)));
-        }
-        check::<U8>();
-        check::<I8>();
-        check::<U16<Le>>();
-        check::<U16<Be>>();
-        check::<I16<Le>>();
-        check::<I16<Be>>();
-        check::<U32<Le>>();
-        check::<U32<Be>>();
-        check::<I32<Le>>();
-        check::<I32<Be>>();
-        check::<U64<Le>>();
-        check::<U64<Be>>();
-        check::<I64<Le>>();
-        check::<I64<Be>>();
-        check::<GoInt<Le>>();
-        check::<GoUint<Be>>();
-        check::<U64<super::super::Bincode2<Be>>>();
-        check::<U64<super::super::Postcard>>();
-        check::<Varint>();
-    }
-
-    #[test]
-    fn negative_lengths_are_rejected() {
-        let mut context = Context::new(&[0xff, 0xff], crate::Options::new());
-        let mut reader = Reader::new(&[0xff, 0xff], &mut context);
-        assert_eq!(I16::<Be>::length(&mut reader), Err(Fault::OVERFLOW));
-    }
-
-    /// The table is that of the bits of the number: 0, 1, and all ones, for each width.
-    #[test]
-    fn varints_have_one_to_ten_bytes() {
-        let decode = |bytes: &[u8], mode| {
-            let mut context = Context::new(bytes, crate::Options::new().mode(mode));
-            let mut reader = Reader::new(bytes, &mut context);
-            let result = reader.varint();
-            result.map_err(|fault| {
-                let error = reader.into_error(fault);
-                (error.fault().0, error.offset())
-            })
-        };
-        let numbers = (0..64).flat_map(|bits| [(1 << bits) - 1, 1 << bits]).chain([u64::MAX]);
-        for number in numbers {
-            let mut bytes = Vec::new();
-            crate::write::append(&mut bytes, &crate::Options::new(), |writer| Varint.put(&number, writer))
-                .unwrap();
-            assert_eq!(Varint.size(&number, Levels::default()), Ok(bytes.len()));
-            let bits = (64 - number.leading_zeros()).max(1) as usize;
-            assert_eq!(bytes.len(), bits.div_ceil(7));
-            assert_eq!(decode(&bytes, Mode::Strict), Ok(number));
-            for len in 0..bytes.len() {
-                assert_eq!(decode(&bytes[..len], Mode::Strict), Err((ErrorKind::UnexpectedEnd, Some(0))));
-            }
-            if bytes.len() < 10 {
-                *bytes.last_mut().unwrap() |= 0x80;
-                bytes.push(0);
-                assert_eq!(decode(&bytes, Mode::Strict), Err((ErrorKind::Overlong, Some(0))));
-                assert_eq!(decode(&bytes, Mode::Compat), Ok(number));
-            }
-        }
-        for mode in [Mode::Strict, Mode::Compat] {
-            for end in [&[2][..], &[0x81, 0]] {
-                let bytes = [&[0xff; 9][..], end].concat();
-                assert_eq!(decode(&bytes, mode), Err((ErrorKind::Overflow, Some(0))));
-            }
-        }
     }
 }

@@ -1,13 +1,9 @@
 //! Points in time, with or without the name of a time zone.
 
-use super::{FromOctets, Get, I64, Le, Octets, Opt, Put, SmallVarchar, StaticWire, Wire};
-use crate::error::Fault;
-use crate::options::{Levels, Mode};
-use crate::read::{Input, Reader};
-#[cfg(feature = "alloc")]
-use crate::schema::{Schema, SchemaContext};
+use super::prelude::*;
+use super::{FromOctets, I64, Le, Octets, Opt, SmallVarchar};
+use crate::options::Mode;
 use crate::time::{FromNanos, Timestamp, ToNanos, ZonedTimestamp};
-use crate::write::Writer;
 
 /// A point in time: signed nanoseconds since 1970-01-01T00:00:00Z in eight bytes, always little endian.
 ///
@@ -50,9 +46,7 @@ impl Wire for TimeUtc {
     }
 }
 
-impl StaticWire for TimeUtc {
-    const NEW: Self = Self;
-}
+static_wire!([] TimeUtc = Self);
 
 impl<T: ToNanos> Put<T> for TimeUtc {
     #[inline]
@@ -79,11 +73,7 @@ fn nanos<T: ToNanos>(value: &T) -> Result<i64, Fault> {
 }
 
 impl TimeLocation {
-    /// Writes a time and the name of a zone.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the time is out of range or the name is longer than 255 bytes.
+    /// Writes a time and the name of a zone, which has at most 255 bytes.
     #[inline]
     pub(crate) fn put_parts<T: ToNanos>(at: &T, zone: &[u8], writer: &mut Writer<'_>) -> Result<(), Fault> {
         writer.reserve(10 + zone.len());
@@ -93,10 +83,6 @@ impl TimeLocation {
     }
 
     /// Returns the encoded size of a time and the name of a zone.
-    ///
-    /// # Errors
-    ///
-    /// Fails if encoding would fail.
     #[inline]
     pub(crate) fn size_of_parts<T: ToNanos>(at: &T, zone: &[u8]) -> Result<usize, Fault> {
         nanos(at)?;
@@ -104,10 +90,6 @@ impl TimeLocation {
     }
 
     /// Reads a time and the name of a zone, which is never empty.
-    ///
-    /// # Errors
-    ///
-    /// Fails at the end of the input and if the flag is invalid.
     #[inline]
     pub(crate) fn get_parts<'de>(reader: &mut Reader<'_, 'de>) -> Result<(Timestamp, &'de [u8]), Fault> {
         let at = TimeUtc.get(reader)?;
@@ -138,9 +120,7 @@ impl Wire for TimeLocation {
     }
 }
 
-impl StaticWire for TimeLocation {
-    const NEW: Self = Self;
-}
+static_wire!([] TimeLocation = Self);
 
 impl<Z: Octets> Put<ZonedTimestamp<Z>> for TimeLocation {
     #[inline]

@@ -8,13 +8,9 @@ use super::adjust::{multi, structure};
 #[cfg(feature = "alloc")]
 use super::dialect::tag_schema;
 use super::dialect::{find_tag, put_tag, put_tagged, tag_width};
-use super::{Get, Le, Order, Put, StaticWire, Wire, both};
-use crate::error::{Fault, Segment};
-use crate::options::Levels;
-use crate::read::{Input, Reader, level, walk_level};
-#[cfg(feature = "alloc")]
-use crate::schema::{Schema, SchemaContext};
-use crate::write::Writer;
+use super::prelude::*;
+use super::{Le, Order, both};
+use crate::read::{level, walk_level};
 
 /// Implements the traits for a tuple of wire types, whose values are tuples: the parts in order, like a struct.
 macro_rules! tuple {
@@ -36,9 +32,7 @@ macro_rules! tuple {
             fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
                 walk_level(input, |input| {
                     $(
-                        if let Err(fault) = self.$index.walk(input) {
-                            return Err(input.locate(fault, Segment::Field($name)));
-                        }
+                        self.$index.walk(input).map_err(|fault| input.locate(fault, Segment::Field($name)))?;
                     )*
                     Ok(())
                 })
@@ -59,9 +53,7 @@ macro_rules! tuple {
             fn put(&self, value: &($($type,)*), writer: &mut Writer<'_>) -> Result<(), Fault> {
                 writer.level(|writer| {
                     $(
-                        if let Err(fault) = self.$index.put(&value.$index, writer) {
-                            return Err(writer.locate(fault, Segment::Field($name)));
-                        }
+                        self.$index.put(&value.$index, writer).map_err(|fault| writer.locate(fault, Segment::Field($name)))?;
                     )*
                     Ok(())
                 })
@@ -89,9 +81,7 @@ macro_rules! tuple {
             fn get_into(&self, reader: &mut Reader<'_, 'de>, value: &mut ($($type,)*)) -> Result<(), Fault> {
                 level(reader, |reader| {
                     $(
-                        if let Err(fault) = self.$index.get_into(reader, &mut value.$index) {
-                            return Err(reader.locate(fault, Segment::Field($name)));
-                        }
+                        self.$index.get_into(reader, &mut value.$index).map_err(|fault| reader.locate(fault, Segment::Field($name)))?;
                     )*
                     Ok(())
                 })
@@ -165,20 +155,15 @@ impl<A: Wire, B: Wire, O: Order> Wire for Either<A, B, O> {
     }
 }
 
-impl<A: StaticWire, B: StaticWire, O: Order> StaticWire for Either<A, B, O> {
-    const NEW: Self = Self(A::NEW, B::NEW, PhantomData);
-}
+static_wire!([A: StaticWire, B: StaticWire, O: Order] Either<A, B, O> = Self(A::NEW, B::NEW, PhantomData));
 
 impl<T, E, A: Put<T>, B: Put<E>, O: Order> Put<Result<T, E>> for Either<A, B, O> {
     #[inline]
     fn put(&self, value: &Result<T, E>, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        writer.enter()?;
-        match value {
-            Ok(value) => put_tagged::<O, _, _>(0, &self.0, value, writer)?,
-            Err(value) => put_tagged::<O, _, _>(1, &self.1, value, writer)?,
-        }
-        writer.leave();
-        Ok(())
+        writer.level(|writer| match value {
+            Ok(value) => put_tagged::<O, _, _>(0, &self.0, value, writer),
+            Err(value) => put_tagged::<O, _, _>(1, &self.1, value, writer),
+        })
     }
 
     #[inline]
@@ -237,9 +222,7 @@ impl<W: Wire, O: Order> Wire for RangeBound<W, O> {
     }
 }
 
-impl<W: StaticWire, O: Order> StaticWire for RangeBound<W, O> {
-    const NEW: Self = Self(W::NEW, PhantomData);
-}
+static_wire!([W: StaticWire, O: Order] RangeBound<W, O> = Self(W::NEW, PhantomData));
 
 impl<T, W: Put<T>, O: Order> Put<Bound<T>> for RangeBound<W, O> {
     #[inline]

@@ -259,3 +259,35 @@ fn signed_numbers_are_values_but_not_negative_lengths() {
         assert_eq!(error.offset(), Some(0), "{width}");
     }
 }
+
+/// Compares the validation of strings with that of the standard library.
+fn check_utf8(bytes: &[u8]) {
+    let encoded = Blob::<U32<Le>>::NEW.to_vec(bytes).unwrap();
+    let wire = Str::<U32<Le>>::NEW;
+    let expected = std::str::from_utf8(bytes).ok();
+    assert_eq!(wire.decode_exact::<&str>(&encoded).ok(), expected);
+    assert_eq!(wire.decode_exact::<String>(&encoded).ok().as_deref(), expected);
+}
+
+#[test]
+fn every_byte_of_short_strings_is_checked() {
+    for len in 0..40 {
+        let mut bytes: Vec<u8> = (0..len).collect();
+        check_utf8(&bytes);
+        for at in 0..bytes.len() {
+            for wrong in [0x80, 0xc3, 0xff] {
+                let byte = std::mem::replace(&mut bytes[at], wrong);
+                check_utf8(&bytes);
+                bytes[at] = byte;
+            }
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn utf8_validation_matches_the_standard_library(bytes: Vec<u8>, text: String) {
+        check_utf8(&bytes);
+        check_utf8(text.as_bytes());
+    }
+}

@@ -2,14 +2,9 @@
 
 use core::marker::PhantomData;
 
-use super::{Get, Header, Le, Put, StaticWire, U8, U16, U32, U64, Wire};
-use crate::error::Fault;
-use crate::options::Levels;
-use crate::read::{Input, Reader};
-#[cfg(feature = "alloc")]
-use crate::schema::{Schema, SchemaContext};
+use super::prelude::*;
+use super::{Header, Le, U8, U16, U32, U64};
 use crate::text::text;
-use crate::write::Writer;
 
 /// A string: a header with the number of bytes, then the bytes.
 ///
@@ -223,9 +218,7 @@ impl<const N: usize> Wire for Skip<N> {
     }
 }
 
-impl<const N: usize> StaticWire for Skip<N> {
-    const NEW: Self = Self;
-}
+static_wire!([const N: usize] Skip<N> = Self);
 
 impl<const N: usize> Put<()> for Skip<N> {
     #[inline]

@@ -9,15 +9,8 @@ use alloc::vec::Vec;
 #[cfg(feature = "std")]
 use std::path::{Path, PathBuf};
 
-use super::{FromOctets, Octets};
-#[cfg(feature = "std")]
-use super::{Header, Put, Str};
-use crate::error::Fault;
-#[cfg(feature = "std")]
-use crate::options::Levels;
-use crate::text::{string, text};
-#[cfg(feature = "std")]
-use crate::write::Writer;
+use super::*;
+use crate::text::string;
 
 octets! {
     [] String: |value| value.as_bytes();

@@ -2,13 +2,9 @@
 
 use core::marker::PhantomData;
 
-use super::{Get, Header, Put, StaticWire, Wire};
-use crate::error::{Fault, Segment};
-use crate::options::{ElementSize, Levels};
-use crate::read::{Input, KeyOrder, Reader};
-#[cfg(feature = "alloc")]
-use crate::schema::{Schema, SchemaContext};
-use crate::write::Writer;
+use super::Header;
+use super::prelude::*;
+use crate::read::KeyOrder;
 
 /// A map: a header with the number of entries, then the entries in iteration order.
 ///
@@ -55,12 +51,12 @@ impl<H: Header, K: Wire, V: Wire> Map<H, K, V> {
         }
         // The index is computed from the iterator only for a fault, because a counter takes a register of the loop.
         while let Some((key, value)) = entries.next() {
-            if let Err(fault) = self.key.put(key, writer) {
-                return Err(writer.locate(fault, Segment::Key(count - 1 - entries.len())));
-            }
-            if let Err(fault) = self.value.put(value, writer) {
-                return Err(writer.locate(fault, Segment::Value(count - 1 - entries.len())));
-            }
+            self.key
+                .put(key, writer)
+                .map_err(|fault| writer.locate(fault, Segment::Key(count - 1 - entries.len())))?;
+            self.value
+                .put(value, writer)
+                .map_err(|fault| writer.locate(fault, Segment::Value(count - 1 - entries.len())))?;
         }
         Ok(())
     }
@@ -100,9 +96,7 @@ impl<H: Header, K: Wire, V: Wire> Map<H, K, V> {
             Ok(key) => key,
             Err(fault) => return Err(reader.locate(fault, Segment::Key(index))),
         };
-        if let Err(fault) = order.check(start, reader) {
-            return Err(reader.locate(fault, Segment::Key(index)));
-        }
+        order.check(start, reader).map_err(|fault| reader.locate(fault, Segment::Key(index)))?;
         match self.value.get(reader) {
             Ok(value) => Ok(take(key, value)),
             Err(fault) => Err(reader.locate(fault, Segment::Value(index))),
@@ -123,9 +117,7 @@ impl<H: Header, K: Wire, V: Wire> Wire for Map<H, K, V> {
         input.announce(count.wrapping_mul(entry));
         input.walk_parts(count, |input, index| {
             input.start(entry);
-            if let Err(fault) = self.key.walk(input) {
-                return Err(input.locate(fault, Segment::Key(index)));
-            }
+            self.key.walk(input).map_err(|fault| input.locate(fault, Segment::Key(index)))?;
             self.value.walk(input).map_err(|fault| input.locate(fault, Segment::Value(index)))
         })
     }
@@ -140,9 +132,7 @@ impl<H: Header, K: Wire, V: Wire> Wire for Map<H, K, V> {
     }
 }
 
-impl<H: Header, K: StaticWire, V: StaticWire> StaticWire for Map<H, K, V> {
-    const NEW: Self = Self { key: K::NEW, value: V::NEW, header: PhantomData };
-}
+static_wire!([H: Header, K: StaticWire, V: StaticWire] Map<H, K, V> = Self { key: K::NEW, value: V::NEW, header: PhantomData });
 
 macro_rules! put {
     ($([$($generic:ident),*] $type:ty: |$map:ident| $entries:expr;)*) => {$(
@@ -184,8 +174,6 @@ impl<H: Header, K: Wire, V: Wire> SortedMap<H, K, V> {
 
 same_wire!([H: Header, K: Wire, V: Wire] SortedMap<H, K, V>: |map| map.0);
 
-impl<H: Header, K: StaticWire, V: StaticWire> StaticWire for SortedMap<H, K, V> {
-    const NEW: Self = Self(Map::NEW);
-}
+static_wire!([H: Header, K: StaticWire, V: StaticWire] SortedMap<H, K, V> = Self(Map::NEW));
 
 same_get! { [H: Header, K: Wire, V: Wire] SortedMap<H, K, V>, Map<H, K, V> }

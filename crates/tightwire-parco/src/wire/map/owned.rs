@@ -5,13 +5,8 @@ use alloc::vec::Vec;
 #[cfg(any(feature = "hashbrown", feature = "indexmap", feature = "std"))]
 use core::hash::{BuildHasher, Hash};
 
-#[cfg(any(feature = "hashbrown", feature = "indexmap", feature = "std"))]
-use super::SortedMap;
-use super::{Get, Header, Map, Put, Wire};
-use crate::error::{ErrorKind, Fault, Segment};
-use crate::options::Levels;
-use crate::read::{Input as _, KeyOrder, Reader};
-use crate::write::Writer;
+use super::*;
+use crate::error::ErrorKind;
 
 impl<H: Header, K: Wire, V: Wire> Map<H, K, V> {
     /// Reads and checks the number of entries, and counts the memory of that many entries against the limit.
@@ -36,13 +31,9 @@ impl<H: Header, K: Wire, V: Wire> Map<H, K, V> {
         let mut keys = Vec::new();
         for (index, (key, value)) in entries.enumerate() {
             let start = writer.position();
-            if let Err(fault) = self.key.put(key, writer) {
-                return Err(writer.locate(fault, Segment::Key(index)));
-            }
+            self.key.put(key, writer).map_err(|fault| writer.locate(fault, Segment::Key(index)))?;
             keys.push(start..writer.position());
-            if let Err(fault) = self.value.put(value, writer) {
-                return Err(writer.locate(fault, Segment::Value(index)));
-            }
+            self.value.put(value, writer).map_err(|fault| writer.locate(fault, Segment::Value(index)))?;
         }
         writer.sort_parts(&keys, Segment::Key)
     }
@@ -67,12 +58,11 @@ impl<H: Header, K: Wire, V: Wire> Map<H, K, V> {
             let is_new = match spare.pop() {
                 Some((mut key, mut value)) => {
                     let read = self.key.get_into(reader, &mut key);
-                    if let Err(fault) = read.and_then(|()| order.check(start, reader)) {
-                        return Err(reader.locate(fault, Segment::Key(index)));
-                    }
-                    if let Err(fault) = self.value.get_into(reader, &mut value) {
-                        return Err(reader.locate(fault, Segment::Value(index)));
-                    }
+                    read.and_then(|()| order.check(start, reader))
+                        .map_err(|fault| reader.locate(fault, Segment::Key(index)))?;
+                    self.value
+                        .get_into(reader, &mut value)
+                        .map_err(|fault| reader.locate(fault, Segment::Value(index)))?;
                     insert(key, value)
                 }
                 None => self.get_entry(index, &mut order, reader, &mut insert)?,

@@ -8,13 +8,8 @@ use core::array;
 use core::marker::PhantomData;
 use core::ops::Range;
 
-use super::{Get, Header, Put, StaticWire, Wire};
-use crate::error::{Fault, Segment};
-use crate::options::{ElementSize, Levels};
-use crate::read::{Input, Reader};
-#[cfg(feature = "alloc")]
-use crate::schema::{Schema, SchemaContext};
-use crate::write::Writer;
+use super::Header;
+use super::prelude::*;
 
 /// A slice: a header with the number of elements, then the elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -95,9 +90,7 @@ impl<H: Header, E: Wire> Wire for Slice<H, E> {
     }
 }
 
-impl<H: Header, E: StaticWire> StaticWire for Slice<H, E> {
-    const NEW: Self = Self { element: E::NEW, header: PhantomData };
-}
+static_wire!([H: Header, E: StaticWire] Slice<H, E> = Self { element: E::NEW, header: PhantomData });
 
 impl<T, H: Header, E: Put<T>> Put<[T]> for Slice<H, E> {
     #[inline]
@@ -184,9 +177,7 @@ macro_rules! fixed_capacity {
                     let value = self.element.get(reader);
                     let pushed =
                         value.and_then(|value| values.$push(value).map_err(|_| Fault::INVALID_LENGTH));
-                    if let Err(fault) = pushed {
-                        return Err(reader.locate(fault, Segment::Index(index)));
-                    }
+                    pushed.map_err(|fault| reader.locate(fault, Segment::Index(index)))?;
                 }
                 Ok(values)
             }
@@ -219,9 +210,7 @@ impl<H: Header, E: Wire> SortedSlice<H, E> {
 
 same_wire!([H: Header, E: Wire] SortedSlice<H, E>: |slice| slice.0);
 
-impl<H: Header, E: StaticWire> StaticWire for SortedSlice<H, E> {
-    const NEW: Self = Self(Slice::NEW);
-}
+static_wire!([H: Header, E: StaticWire] SortedSlice<H, E> = Self(Slice::NEW));
 
 same_get! { [H: Header, E: Wire] SortedSlice<H, E>, Slice<H, E> }
 
@@ -251,9 +240,7 @@ impl<const N: usize, E: Wire> Wire for Array<N, E> {
     }
 }
 
-impl<const N: usize, E: StaticWire> StaticWire for Array<N, E> {
-    const NEW: Self = Self(E::NEW);
-}
+static_wire!([const N: usize, E: StaticWire] Array<N, E> = Self(E::NEW));
 
 /// Fails with [`Error::is_invalid_length`](crate::Error::is_invalid_length) unless there are `N` elements.
 impl<T, const N: usize, E: Put<T>> Put<[T]> for Array<N, E> {
@@ -301,9 +288,7 @@ impl<'de, T, const N: usize, E: Get<'de, T>> Get<'de, [T; N]> for Array<N, E> {
     #[inline]
     fn get_into(&self, reader: &mut Reader<'_, 'de>, values: &mut [T; N]) -> Result<(), Fault> {
         for (index, value) in values.iter_mut().enumerate() {
-            if let Err(fault) = self.0.get_into(reader, value) {
-                return Err(reader.locate(fault, Segment::Index(index)));
-            }
+            self.0.get_into(reader, value).map_err(|fault| reader.locate(fault, Segment::Index(index)))?;
         }
         Ok(())
     }

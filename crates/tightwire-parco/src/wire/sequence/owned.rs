@@ -1,18 +1,13 @@
 //! Slices and arrays of the types that allocate.
 
-use alloc::boxed::Box;
 use alloc::collections::{BTreeSet, BinaryHeap, LinkedList, VecDeque};
 use alloc::rc::Rc;
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 
-#[cfg(any(feature = "hashbrown", feature = "indexmap", feature = "std"))]
-use super::SortedSlice;
-use super::{Array, Get, Header, Put, Slice, Wire};
-use crate::error::{ErrorKind, Fault, Segment};
-use crate::options::{ElementSize, Levels};
-use crate::read::{Input as _, KeyOrder, Reader};
-use crate::write::Writer;
+use super::*;
+use crate::error::ErrorKind;
+use crate::read::KeyOrder;
+use crate::wire::get_each;
 
 impl<H: Header, E: Wire> Slice<H, E> {
     /// Reads and checks the number of elements, and counts the memory of that many values against the limit.
@@ -36,9 +31,7 @@ impl<H: Header, E: Wire> Slice<H, E> {
         writer.check_elements(count, ElementSize::of(&self.element), size_of::<T>())?;
         H::put_length(count, writer)?;
         for (index, value) in values.enumerate() {
-            if let Err(fault) = self.element.put(value, writer) {
-                return Err(writer.locate(fault, Segment::Index(index)));
-            }
+            self.element.put(value, writer).map_err(|fault| writer.locate(fault, Segment::Index(index)))?;
         }
         Ok(())
     }
@@ -62,9 +55,7 @@ impl<H: Header, E: Wire> Slice<H, E> {
         let mut elements = Vec::with_capacity(count);
         for (index, value) in values.enumerate() {
             let start = writer.position();
-            if let Err(fault) = self.element.put(value, writer) {
-                return Err(writer.locate(fault, Segment::Index(index)));
-            }
+            self.element.put(value, writer).map_err(|fault| writer.locate(fault, Segment::Index(index)))?;
             elements.push(start..writer.position());
         }
         writer.sort_parts(&elements, Segment::Index)
@@ -90,25 +81,17 @@ impl<H: Header, E: Wire> Slice<H, E> {
             if result == Ok(false) && reader.rejects_duplicates() {
                 result = Err(reader.fail_at(start, Fault(ErrorKind::DuplicateKey)));
             }
-            if let Err(fault) = result {
-                return Err(reader.locate(fault, Segment::Index(index)));
-            }
+            result.map_err(|fault| reader.locate(fault, Segment::Index(index)))?;
         }
         Ok(())
     }
 
     #[inline]
-    fn get_each<'de, T>(&self, reader: &mut Reader<'_, 'de>, mut take: impl FnMut(T)) -> Result<(), Fault>
+    fn get_each<'de, T>(&self, reader: &mut Reader<'_, 'de>, take: impl FnMut(T)) -> Result<(), Fault>
     where
         E: Get<'de, T>,
     {
-        for index in 0..self.count_with_allocation::<T>(reader)? {
-            match self.element.get(reader) {
-                Ok(value) => take(value),
-                Err(fault) => return Err(reader.locate(fault, Segment::Index(index))),
-            }
-        }
-        Ok(())
+        get_each(&self.element, self.count_with_allocation::<T>(reader)?, reader, take)
     }
 }
 
@@ -218,9 +201,9 @@ impl<'de, T, H: Header, E: Get<'de, T>> Get<'de, Vec<T>> for Slice<H, E> {
         values.truncate(count);
         if core::mem::needs_drop::<T>() {
             for (index, value) in values.iter_mut().enumerate() {
-                if let Err(fault) = self.element.get_into(reader, value) {
-                    return Err(reader.locate(fault, Segment::Index(index)));
-                }
+                self.element
+                    .get_into(reader, value)
+                    .map_err(|fault| reader.locate(fault, Segment::Index(index)))?;
             }
         } else {
             values.clear();

@@ -7,14 +7,8 @@ use core::marker::PhantomData;
 use core::ops::Deref;
 
 use super::adjust::Id;
-use super::{Get, Put, StaticWire, Wire};
+use super::prelude::*;
 use crate::default_wire::{DecodeAs, DecodeOwned, Encode, EncodeAs};
-use crate::error::Fault;
-use crate::options::Levels;
-use crate::read::{Input, Reader};
-#[cfg(feature = "alloc")]
-use crate::schema::{Schema, SchemaContext};
-use crate::write::Writer;
 
 /// A flag byte, then the value if the flag is 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,9 +31,7 @@ impl<W: Wire> Wire for Opt<W> {
     }
 }
 
-impl<W: StaticWire> StaticWire for Opt<W> {
-    const NEW: Self = Self(W::NEW);
-}
+static_wire!([W: StaticWire] Opt<W> = Self(W::NEW));
 
 impl<T, W: Put<T>> Put<Option<T>> for Opt<W> {
     #[inline]
@@ -96,9 +88,7 @@ impl<W: Wire> Wire for OrDefault<W> {
     }
 }
 
-impl<W: StaticWire> StaticWire for OrDefault<W> {
-    const NEW: Self = Self(W::NEW);
-}
+static_wire!([W: StaticWire] OrDefault<W> = Self(W::NEW));
 
 put_as! { [T: ?Sized, W: Put<T>] T, OrDefault<W>: |wire, value| value, wire.0; }
 
@@ -115,9 +105,7 @@ pub struct Pointer<W>(pub W);
 
 same_wire!([W: Wire] Pointer<W>: |pointer| pointer.0);
 
-impl<W: StaticWire> StaticWire for Pointer<W> {
-    const NEW: Self = Self(W::NEW);
-}
+static_wire!([W: StaticWire] Pointer<W> = Self(W::NEW));
 
 put_as! { [P: Deref, W: Put<P::Target>] P, Pointer<W>: |pointer, value| &**value, pointer.0; }
 
@@ -130,9 +118,7 @@ pub struct Wrapped<W>(pub W);
 
 same_wire!([W: Wire] Wrapped<W>: |wrapped| wrapped.0);
 
-impl<W: StaticWire> StaticWire for Wrapped<W> {
-    const NEW: Self = Self(W::NEW);
-}
+static_wire!([W: StaticWire] Wrapped<W> = Self(W::NEW));
 
 /// Implements the traits for wrappers: how the value is borrowed, and how a wrapper is made.
 macro_rules! wrapped {
@@ -168,9 +154,7 @@ pub struct Converted<T, W>(W, PhantomData<fn() -> T>);
 
 same_wire!([T, W: Wire] Converted<T, W>: |converted| converted.0);
 
-impl<T, W: StaticWire> StaticWire for Converted<T, W> {
-    const NEW: Self = Self(W::NEW, PhantomData);
-}
+static_wire!([T, W: StaticWire] Converted<T, W> = Self(W::NEW, PhantomData));
 
 put_as! { [T, V: Clone + Into<T>, W: Put<T>] V, Converted<T, W>: |converted, value| &value.clone().into(), converted.0; }
 
@@ -205,9 +189,7 @@ same_wire! {
     }
 }
 
-impl<W: StaticWire> StaticWire for HeaderInt<W> {
-    const NEW: Self = Self(W::NEW);
-}
+static_wire!([W: StaticWire] HeaderInt<W> = Self(W::NEW));
 
 put_as! {
     [W: Id<Value: TryFrom<i64>>] i64, HeaderInt<W>: |header, value|
@@ -245,9 +227,7 @@ type Writing<T> = <T as EncodeAs>::Wire;
 
 same_wire!([T: Encode + DecodeOwned] WireOf<T>: |_wire| Reading::<T>::NEW);
 
-impl<T: Encode + DecodeOwned> StaticWire for WireOf<T> {
-    const NEW: Self = Self(PhantomData);
-}
+static_wire!([T: Encode + DecodeOwned] WireOf<T> = Self(PhantomData));
 
 impl<T: Encode + DecodeOwned> Put<T> for WireOf<T> {
     #[inline]

@@ -5,9 +5,7 @@ use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::sync::Arc;
 
-use super::{Get, Pointer};
-use crate::error::Fault;
-use crate::read::Reader;
+use super::*;
 
 /// Size above which a shared value is copied from a box instead of the stack.
 const LARGE: usize = 4096;

@@ -1,21 +1,54 @@
 //! Compares the writer with a safe reference: a vector that is extended by slices.
+#![cfg(all(feature = "std", feature = "derive"))]
 
-extern crate std;
-
-use alloc::boxed::Box;
-use alloc::vec;
-use alloc::vec::Vec;
-use core::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use proptest::prelude::*;
-
-use super::{FillResult, STACK, Writer, append, as_uninit, fill, to_vec};
-use crate::error::{Error, Fault, Segment};
-use crate::options::Options;
-use crate::wire::{
-    Be, F32, F64, GoInt, Header as _, I8, I16, I32, I64, Le, Put, StaticWire, U8, U16, U32, U64, Varint,
+use tightwire_parco::schema::{Schema, SchemaContext};
+use tightwire_parco::wire::{
+    Be, F32, F64, GoInt, Header as _, I8, I16, I32, I64, Le, StaticWire, U8, U16, U32, U64, Varint, Wire,
 };
+use tightwire_parco::{
+    Encode, EncodeAs, Error, Fault, Input, Levels, Options, Put, Segment, WireExt as _, Writer,
+};
+
+/// Bytes on the stack for a message that is encoded to a new vector.
+const STACK: usize = 1024;
+
+/// A wire type that writes what a function writes, and claims this size.
+struct Call<F>(usize, F);
+
+impl<F> Wire for Call<F> {
+    fn walk<I: Input>(&self, _: &mut I) -> Result<(), Fault> {
+        Err(Fault::UNKNOWN_TYPE)
+    }
+
+    fn schema(&self, _: &mut SchemaContext) -> Schema {
+        Schema::Skip(0)
+    }
+}
+
+impl<F: Fn(&mut Writer<'_>) -> Result<(), Fault>> Put<()> for Call<F> {
+    fn put(&self, (): &(), writer: &mut Writer<'_>) -> Result<(), Fault> {
+        self.1(writer)
+    }
+
+    fn size(&self, (): &(), _: Levels) -> Result<usize, Fault> {
+        Ok(self.0)
+    }
+}
+
+fn append(vec: &mut Vec<u8>, put: impl Fn(&mut Writer<'_>) -> Result<(), Fault>) -> Result<(), Error> {
+    Call(0, put).encode(&(), vec)
+}
+
+fn to_slice(slice: &mut [u8], put: impl Fn(&mut Writer<'_>) -> Result<(), Fault>) -> Result<usize, Error> {
+    Call(0, put).encode_to_slice(&(), slice)
+}
+
+fn to_vec(put: impl Fn(&mut Writer<'_>) -> Result<(), Fault>) -> Vec<u8> {
+    Call(0, put).to_vec(&()).unwrap()
+}
 
 /// A call of a writer method.
 #[derive(Clone, Debug)]
@@ -31,7 +64,40 @@ enum Step {
     /// Numbers of the type with this index, made of these bits.
     Numbers(usize, Vec<u64>),
     /// The length of these steps before them.
-    Sized(Vec<Self>),
+    Sized(Group),
+}
+
+#[derive(Clone, Debug, Encode)]
+#[parco(evolve)]
+struct Group {
+    #[parco(with = Steps)]
+    steps: Vec<Step>,
+}
+
+struct Steps;
+
+impl Wire for Steps {
+    fn walk<I: Input>(&self, _: &mut I) -> Result<(), Fault> {
+        Err(Fault::UNKNOWN_TYPE)
+    }
+
+    fn schema(&self, _: &mut SchemaContext) -> Schema {
+        Schema::Skip(0)
+    }
+}
+
+impl StaticWire for Steps {
+    const NEW: Self = Self;
+}
+
+impl Put<Vec<Step>> for Steps {
+    fn put(&self, steps: &Vec<Step>, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        write(steps, writer)
+    }
+
+    fn size(&self, steps: &Vec<Step>, _: Levels) -> Result<usize, Fault> {
+        Ok(reference(steps).len())
+    }
 }
 
 /// A number type: writes a slice of numbers with the writer and to the reference.
@@ -84,12 +150,9 @@ impl Step {
             Self::Zeros(count) => writer.zeros(*count),
             Self::Reserve(count) => writer.reserve(*count),
             Self::Numbers(kind, bits) => KINDS[*kind].0(bits, writer).expect("numbers have a place"),
-            Self::Sized(steps) => writer
-                .put_sized(|writer| {
-                    steps.iter().for_each(|step| step.write(writer));
-                    Ok(())
-                })
-                .expect("no step fails"),
+            Self::Sized(group) => {
+                <Group as EncodeAs>::Wire::NEW.put(group, writer).expect("no step fails");
+            }
         }
     }
 
@@ -107,8 +170,8 @@ impl Step {
             Self::Zeros(count) => bytes.resize(bytes.len() + count, 0),
             Self::Reserve(_) => {}
             Self::Numbers(kind, bits) => KINDS[*kind].1(bits, bytes),
-            Self::Sized(steps) => {
-                let inner = reference(steps);
+            Self::Sized(group) => {
+                let inner = reference(&group.steps);
                 let (header, width) = (Varint::header(inner.len() as u64), Varint::width(inner.len() as u64));
                 bytes.extend_from_slice(&header[..width]);
                 bytes.extend(inner);
@@ -124,11 +187,11 @@ fn reference(steps: &[Step]) -> Vec<u8> {
 }
 
 fn write(steps: &[Step], writer: &mut Writer<'_>) -> Result<(), Fault> {
-    let mut reference = Vec::new();
+    let (start, mut reference) = (writer.written(), Vec::new());
     for step in steps {
         step.write(writer);
         step.reference(&mut reference);
-        assert_eq!(writer.written(), reference.len());
+        assert_eq!(writer.written() - start, reference.len());
     }
     Ok(())
 }
@@ -149,11 +212,27 @@ fn step() -> impl Strategy<Value = Step> {
         4 => (0..KINDS.len(), prop::collection::vec(any::<u64>(), 0..=40))
             .prop_map(|(kind, bits)| Step::Numbers(kind, bits)),
     ]
-    .prop_recursive(4, 24, 6, |step| prop::collection::vec(step, 0..6).prop_map(Step::Sized))
+    .prop_recursive(4, 24, 6, |step| prop::collection::vec(step, 0..6).prop_map(sized))
+}
+
+fn sized(steps: Vec<Step>) -> Step {
+    Step::Sized(Group { steps })
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step(), 0..12)
+}
+
+/// Checks that a slice receives the message, or is too small.
+fn check_slice(steps: &[Step], expected: &[u8], size: usize) {
+    let mut slice = vec![0xaa; size];
+    match to_slice(&mut slice, |writer| write(steps, writer)) {
+        Ok(written) => assert_eq!(slice[..written], *expected),
+        Err(error) => {
+            assert!(error.is_buffer_full() && size < expected.len(), "{error}");
+            assert_eq!(error.offset(), Some(size));
+        }
+    }
 }
 
 /// Creates a vector with contents and at least this much spare capacity.
@@ -171,27 +250,22 @@ proptest! {
     #[test]
     fn vector_matches_the_reference(steps in steps(), (before, spare) in contents()) {
         let mut vec = vector(&before, spare);
-        append(&mut vec, &Options::new(), |writer| write(&steps, writer)).unwrap();
+        append(&mut vec, |writer| write(&steps, writer)).unwrap();
         prop_assert_eq!(vec, [before, reference(&steps)].concat());
     }
 
     #[test]
     fn new_vector_matches_the_reference(steps in steps(), len in 0..=STACK) {
         let steps = [vec![Step::Zeros(len)], steps].concat();
-        prop_assert_eq!(to_vec(&Options::new(), |writer| write(&steps, writer)).unwrap(), reference(&steps));
+        prop_assert_eq!(to_vec(|writer| write(&steps, writer)), reference(&steps));
     }
 
     #[test]
-    fn regions_of_any_size_match_the_reference(steps in steps(), share in 0..=24_usize) {
+    fn slices_of_any_size_match_the_reference(steps in steps(), share in 0..=24_usize) {
         let expected = reference(&steps);
         // From nothing to more than enough.
         let size = (expected.len() + 20) * share / 24;
-        let mut region = vec![0xaa; size];
-        let found = match fill(as_uninit(&mut region), &Options::new(), |writer| write(&steps, writer)).unwrap() {
-            FillResult::InPlace(written) => region[..written].to_vec(),
-            FillResult::Spilled(message) => message,
-        };
-        prop_assert_eq!(found, expected);
+        check_slice(&steps, &expected, size);
     }
 
     /// A fault leaves the vector unchanged and reports the number of bytes written before it.
@@ -208,9 +282,9 @@ proptest! {
             assert_eq!(error.path(), [Segment::Field("list"), Segment::Index(3)]);
         };
         let mut vec = vector(&before, spare);
-        check(append(&mut vec, &Options::new(), failing).unwrap_err());
+        check(append(&mut vec, failing).unwrap_err());
         prop_assert_eq!(&vec, &before);
-        check(fill(&mut [MaybeUninit::uninit(); 40], &Options::new(), failing).err().unwrap());
+        check(to_slice(&mut [0; 40], failing).err().unwrap());
     }
 
     #[test]
@@ -221,11 +295,11 @@ proptest! {
             resume_unwind(Box::new("from a value"))
         };
         let mut vec = vector(&before, spare);
-        catch_unwind(AssertUnwindSafe(|| append(&mut vec, &Options::new(), panicking))).unwrap_err();
+        catch_unwind(AssertUnwindSafe(|| append(&mut vec, panicking))).unwrap_err();
         prop_assert_eq!(&vec, &before);
-        catch_unwind(|| fill(&mut [MaybeUninit::uninit(); 40], &Options::new(), panicking).is_ok()).unwrap_err();
+        catch_unwind(|| to_slice(&mut [0; 40], panicking).is_ok()).unwrap_err();
         // The vector is still usable.
-        append(&mut vec, &Options::new(), |writer| write(&steps, writer)).unwrap();
+        append(&mut vec, |writer| write(&steps, writer)).unwrap();
         prop_assert_eq!(vec, [before, reference(&steps)].concat());
     }
 }
@@ -237,7 +311,7 @@ fn every_length_is_copied_with_every_header_width() {
         let steps: Vec<Step> =
             (0..=8).map(|width| Step::Prefixed(*b"headers!", width, bytes.clone())).collect();
         let mut vec = Vec::new();
-        append(&mut vec, &Options::new(), |writer| write(&steps, writer)).unwrap();
+        append(&mut vec, |writer| write(&steps, writer)).unwrap();
         assert_eq!(vec, reference(&steps), "{len}");
     }
 }
@@ -254,13 +328,13 @@ fn new_vectors_match_the_reference() {
             Step::Array1(*b"x"),
             Step::Numbers(3, vec![1, 2, 3]),
         ];
-        let found = to_vec(&Options::new(), |writer| write(&steps, writer)).unwrap();
+        let found = to_vec(|writer| write(&steps, writer));
         assert_eq!(found, reference(&steps), "{len}");
     }
 }
 
 #[test]
-fn every_region_fits_or_spills() {
+fn slices_of_every_size_match_the_reference() {
     let steps = [
         Step::Array3(*b"abc"),
         Step::Prefixed([7; 8], 3, b"some text".into()),
@@ -269,15 +343,7 @@ fn every_region_fits_or_spills() {
     ];
     let expected = reference(&steps);
     for size in 0..=expected.len() + 10 {
-        let mut region = vec![0xaa; size];
-        match fill(as_uninit(&mut region), &Options::new(), |writer| write(&steps, writer)).unwrap() {
-            FillResult::InPlace(written) => assert_eq!(region[..written], expected),
-            FillResult::Spilled(message) => {
-                assert_eq!(message, expected);
-                // A header reserves eight bytes whatever its width, and no other step reserves more than it writes.
-                assert!(size < expected.len() + 8, "{size}");
-            }
-        }
+        check_slice(&steps, &expected, size);
     }
 }
 
@@ -294,14 +360,14 @@ fn reserving_more_than_isize_max_panics() {
             }
             Ok(())
         };
-        append(&mut vec, &Options::new(), asking).unwrap();
+        append(&mut vec, asking).unwrap();
         assert_eq!(vec, [b"before".as_slice(), &[1; 16]].concat());
     }
     let huge = |writer: &mut Writer<'_>| {
         writer.reserve(usize::MAX);
         Ok(())
     };
-    assert!(catch_unwind(|| fill(&mut [MaybeUninit::uninit(); 4], &Options::new(), huge).is_ok()).is_err());
+    assert!(catch_unwind(|| to_slice(&mut [0; 4], huge).is_ok()).is_err());
 }
 
 #[test]
@@ -310,15 +376,22 @@ fn header_wider_than_eight_bytes_panics() {
         writer.prefixed([0; 8], 9, &[]);
         Ok(())
     };
-    assert!(catch_unwind(|| append(&mut Vec::new(), &Options::new(), wide).is_ok()).is_err());
+    assert!(catch_unwind(|| append(&mut Vec::new(), wide).is_ok()).is_err());
 }
 
-#[cfg(feature = "bytes")]
 mod buffers {
     use bytes::{BufMut, BytesMut};
+    use tightwire_parco::Reserve;
 
     use super::*;
-    use crate::write::append_to_buf;
+
+    fn append_to_buf(
+        buf: &mut impl Reserve,
+        size: usize,
+        put: impl Fn(&mut Writer<'_>) -> Result<(), Fault>,
+    ) -> Result<(), Error> {
+        Call(size, put).encode_to_buf_with(Options::new(), &(), buf)
+    }
 
     proptest! {
         #[test]
@@ -326,10 +399,10 @@ mod buffers {
             let expected = [before.clone(), reference(&steps)].concat();
             let mut buffer = BytesMut::with_capacity(before.len() + spare);
             buffer.extend_from_slice(&before);
-            append_to_buf(&mut buffer, steps.len(), &Options::new(), |writer| write(&steps, writer)).unwrap();
+            append_to_buf(&mut buffer, steps.len(), |writer| write(&steps, writer)).unwrap();
             prop_assert_eq!(&buffer[..], &expected);
             let mut vec = vector(&before, spare);
-            append_to_buf(&mut vec, expected.len(), &Options::new(), |writer| write(&steps, writer)).unwrap();
+            append_to_buf(&mut vec, expected.len(), |writer| write(&steps, writer)).unwrap();
             prop_assert_eq!(vec, expected);
         }
 
@@ -350,7 +423,7 @@ mod buffers {
 
             let mut region = vec![0xaa; size];
             let mut slice = &mut region[..];
-            check(append_to_buf(&mut slice, expected.len(), &Options::new(), put));
+            check(append_to_buf(&mut slice, expected.len(), put));
             let left = slice.len();
             prop_assert_eq!(left, if fits { size - expected.len() } else { size });
             if fits {
@@ -361,12 +434,12 @@ mod buffers {
             }
 
             let mut limited = BytesMut::new().limit(size);
-            check(append_to_buf(&mut limited, expected.len(), &Options::new(), put));
+            check(append_to_buf(&mut limited, expected.len(), put));
             prop_assert_eq!(&limited.into_inner()[..], if fits { &expected[..] } else { &[] });
 
             let (mut one, mut other) = (vec![0; size * cut / 24], vec![0; size - size * cut / 24]);
             let mut chain = one.as_mut_slice().chain_mut(other.as_mut_slice());
-            check(append_to_buf(&mut chain, expected.len(), &Options::new(), put));
+            check(append_to_buf(&mut chain, expected.len(), put));
             prop_assert_eq!(chain.remaining_mut(), left);
             if fits {
                 let all = [one, other].concat();
@@ -379,13 +452,13 @@ mod buffers {
             let mut buffer = BytesMut::with_capacity(before.len() + spare);
             buffer.extend_from_slice(&before);
             let failing = |writer: &mut Writer<'_>| write(&steps, writer).and(Err(Fault::OVERFLOW));
-            let error = append_to_buf(&mut buffer, steps.len(), &Options::new(), failing).unwrap_err();
+            let error = append_to_buf(&mut buffer, steps.len(), failing).unwrap_err();
             prop_assert!(error.is_overflow());
             prop_assert_eq!(error.offset(), Some(reference(&steps).len()));
             prop_assert_eq!(&buffer[..], &before);
             let panicking =
                 |writer: &mut Writer<'_>| write(&steps, writer).and_then(|()| resume_unwind(Box::new(())));
-            catch_unwind(AssertUnwindSafe(|| append_to_buf(&mut buffer, steps.len(), &Options::new(), panicking))).unwrap_err();
+            catch_unwind(AssertUnwindSafe(|| append_to_buf(&mut buffer, steps.len(), panicking))).unwrap_err();
             prop_assert_eq!(&buffer[..], &before);
         }
     }
@@ -395,19 +468,14 @@ mod buffers {
 #[test]
 fn lengths_of_every_width_are_inserted() {
     for len in [0, 1, 126, 127, 128, 129, 16_381, 16_383, 16_384, 2_097_151, 2_097_152] {
-        let mut chain = Step::Sized(vec![Step::Zeros(len)]);
+        let mut chain = sized(vec![Step::Zeros(len)]);
         for _ in 0..4 {
-            chain = Step::Sized(vec![
-                Step::Array1([7]),
-                chain.clone(),
-                Step::Sized(Vec::new()),
-                Step::Array3([8; 3]),
-            ]);
+            chain = sized(vec![Step::Array1([7]), chain.clone(), sized(Vec::new()), Step::Array3([8; 3])]);
         }
-        let pair = Step::Sized(vec![chain.clone(), Step::Array8([9; 8]), chain.clone()]);
+        let pair = sized(vec![chain.clone(), Step::Array8([9; 8]), chain.clone()]);
         let steps = [Step::Array1([1]), chain, pair, Step::Array1([2])];
         let mut vec = vec![5];
-        append(&mut vec, &Options::new(), |writer| write(&steps, writer)).unwrap();
+        append(&mut vec, |writer| write(&steps, writer)).unwrap();
         assert_eq!(vec, [vec![5], reference(&steps)].concat(), "{len}");
     }
 }

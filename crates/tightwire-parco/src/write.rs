@@ -94,13 +94,28 @@ pub(crate) enum FillResult {
 }
 
 impl Buffer {
-    fn new(spare: Range<*mut MaybeUninit<u8>>, memory: Memory) -> Self {
-        Self {
+    /// Encodes a message into the memory. Returns the memory that contains it, and its size.
+    #[inline(always)]
+    fn fill(
+        spare: Range<*mut MaybeUninit<u8>>,
+        memory: Memory,
+        options: &Options,
+        put: impl FnOnce(&mut Writer<'_>) -> Result<(), Fault>,
+    ) -> Result<(Memory, usize), Error> {
+        let mut buffer = Self {
             start: spare.start.cast(),
             memory,
             #[cfg(feature = "alloc")]
             lengths: None,
             trace: Trace::default(),
+        };
+        let (at, end, levels) = (buffer.start, spare.end.cast(), options.levels());
+        let mut writer = Writer { at, end, levels, sized: 0, allocated: 0, options, buffer: &mut buffer };
+        let result = put(&mut writer);
+        let written = writer.written();
+        match result.and_then(|()| writer.check_message(written)) {
+            Ok(()) => Ok((buffer.memory, written)),
+            Err(fault) => Err(buffer.trace.into_error(fault, written)),
         }
     }
 
@@ -169,12 +184,6 @@ impl Buffer {
 }
 
 impl<'a> Writer<'a> {
-    #[inline]
-    fn new(buffer: &'a mut Buffer, end: *mut MaybeUninit<u8>, options: &'a Options) -> Self {
-        let levels = options.levels();
-        Self { at: buffer.start, end: end.cast(), levels, sized: 0, allocated: 0, options, buffer }
-    }
-
     /// Enters a struct.
     ///
     /// # Errors
@@ -389,10 +398,6 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes what `put` writes, after its length as a varint: an evolve struct.
-    ///
-    /// # Errors
-    ///
-    /// Returns the fault of `put`.
     #[inline]
     pub(crate) fn put_sized(
         &mut self,
@@ -494,11 +499,8 @@ impl<'a> Writer<'a> {
     }
 
     /// Sorts the parts at the end of the output by the bytes of their keys, which are at these positions. Each part starts with
-    /// its key. In the canonical mode no length is pending, so all bytes are final.
-    ///
-    /// # Errors
-    ///
-    /// Fails if two keys have the same bytes, at the segment of the later one.
+    /// its key. In the canonical mode no length is pending, so all bytes are final. Fails if two keys have the same bytes, at
+    /// the segment of the later one.
     #[cfg(feature = "alloc")]
     #[inline(always)]
     pub(crate) fn sort_parts(
@@ -506,7 +508,7 @@ impl<'a> Writer<'a> {
         keys: &[Range<usize>],
         segment: fn(usize) -> Segment,
     ) -> Result<(), Fault> {
-        self.buffer.sort_parts(self.at.addr() - self.buffer.start.addr(), keys, segment)
+        self.buffer.sort_parts(self.position(), keys, segment)
     }
 
     /// Writes `count` zero bytes.
@@ -584,24 +586,16 @@ pub(crate) fn fill(
     options: &Options,
     put: impl FnOnce(&mut Writer<'_>) -> Result<(), Fault>,
 ) -> Result<FillResult, Error> {
-    let spare = region.as_mut_ptr_range();
-    let end = spare.end;
-    let mut buffer = Buffer::new(spare, Memory::Region);
-    let mut writer = Writer::new(&mut buffer, end, options);
-    let result = put(&mut writer);
-    let written = writer.written();
-    let result = result.and_then(|()| writer.check_message(written));
-    match (result, buffer.memory) {
-        (Err(fault), _) => Err(buffer.trace.into_error(fault, written)),
+    match Buffer::fill(region.as_mut_ptr_range(), Memory::Region, options, put)? {
         #[cfg(not(feature = "alloc"))]
-        (Ok(()), Memory::Full) => Err(Error::at(ErrorKind::BufferFull, region.len())),
+        (Memory::Full, _) => Err(Error::at(ErrorKind::BufferFull, region.len())),
         #[cfg(feature = "alloc")]
-        (Ok(()), Memory::Spilled(mut vec)) => {
+        (Memory::Spilled(mut vec), written) => {
             // SAFETY: the vector was empty, and the first `written` bytes are initialized.
             unsafe { vec.set_len(written) };
             Ok(FillResult::Spilled(vec))
         }
-        (Ok(()), _) => Ok(FillResult::InPlace(written)),
+        (_, written) => Ok(FillResult::InPlace(written)),
     }
 }
 
@@ -664,21 +658,14 @@ pub(crate) fn append(
     put: impl FnOnce(&mut Writer<'_>) -> Result<(), Fault>,
 ) -> Result<(), Error> {
     let spare = vec.spare_capacity_mut().as_mut_ptr_range();
-    let end = spare.end;
-    let mut buffer = Buffer::new(spare, Memory::Vec(vec));
-    let mut writer = Writer::new(&mut buffer, end, options);
-    let result = put(&mut writer);
-    let written = writer.written();
-    let result = result.and_then(|()| writer.check_message(written));
-    match (result, buffer.memory) {
-        (Ok(()), Memory::Vec(vec)) => {
+    match Buffer::fill(spare, Memory::Vec(vec), options, put)? {
+        (Memory::Vec(vec), written) => {
             // SAFETY: the pointer is the argument `vec`, which was not used otherwise since; the `written` bytes after
             // its contents are initialized and within its capacity.
             unsafe { (*vec).set_len((*vec).len() + written) };
             Ok(())
         }
-        (Ok(()), _) => unreachable!("a vector grows and is not replaced"),
-        (Err(fault), _) => Err(buffer.trace.into_error(fault, written)),
+        _ => unreachable!("a vector grows and is not replaced"),
     }
 }
 
@@ -736,11 +723,7 @@ impl<B: Reserve + ?Sized> Reserve for &mut B {
 #[cfg(feature = "bytes")]
 const SLACK: usize = 8;
 
-/// Encodes into the spare capacity of a buffer, after reserving `size` bytes if it can grow.
-///
-/// # Errors
-///
-/// Fails if a value does not fit its wire type, or if the buffer is full. The buffer is unchanged on failure.
+/// Encodes into the spare capacity of a buffer, after reserving `size` bytes if it can grow. The buffer is unchanged on failure.
 #[cfg(feature = "bytes")]
 pub(crate) fn append_to_buf(
     buf: &mut impl Reserve,
@@ -767,6 +750,3 @@ fn as_uninit(slice: &mut [u8]) -> &mut [MaybeUninit<u8>] {
     // SAFETY: the layout is the same, and a `Writer`, the only user, only writes initialized bytes.
     unsafe { core::slice::from_raw_parts_mut(slice.as_mut_ptr().cast(), len) }
 }
-
-#[cfg(test)]
-mod tests;
