@@ -1,6 +1,5 @@
 //! Tracks requests for the metrics and the access log.
 
-use std::borrow::Cow;
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -74,7 +73,7 @@ impl RequestTracker {
             path: "-",
             query: None,
             fields: RequestFields::default(),
-            forwarded: Cow::Borrowed(""),
+            forwarded: "",
         };
         let mut tracker = Self::start(proxy.clone(), client, &request, is_logged);
         let response = proxy.reject(too_large());

@@ -24,8 +24,7 @@ pub(super) struct RequestParts<'r> {
     pub(super) path: &'r str,
     pub(super) query: Option<&'r str>,
     pub(super) fields: RequestFields<'r>,
-    /// All values of `X-Forwarded-For`, joined by commas.
-    pub(super) forwarded: Cow<'r, str>,
+    pub(super) forwarded: &'r str,
 }
 
 /// Header fields that a response may depend on. A value that is not text is replaced by an empty one.
@@ -41,8 +40,8 @@ pub(super) struct RequestFields<'r> {
 }
 
 impl<'r> RequestParts<'r> {
-    pub(super) fn of<B>(request: &'r Request<B>) -> Self {
-        let headers = request.headers();
+    /// `headers` are those of the request, changed by [`join_lines`].
+    pub(super) fn of<B>(request: &'r Request<B>, headers: &'r HeaderMap) -> Self {
         let field = |name| headers.get(name).map(|value: &HeaderValue| value.to_str().unwrap_or_default());
         Self {
             method: request.method(),
@@ -57,16 +56,23 @@ impl<'r> RequestParts<'r> {
                 if_range: field(IF_RANGE),
                 authorization: field(AUTHORIZATION),
             },
-            forwarded: forwarded(headers),
+            forwarded: field(X_FORWARDED_FOR).unwrap_or_default(),
         }
     }
 }
 
-/// Joins all lines of `X-Forwarded-For` in their order.
-fn forwarded(headers: &HeaderMap) -> Cow<'_, str> {
-    let mut lines = headers.get_all(X_FORWARDED_FOR).iter().map(|line| line.to_str().unwrap_or_default());
-    let first = Cow::Borrowed(lines.next().unwrap_or_default());
-    lines.fold(first, |all, line| Cow::Owned(format!("{all},{line}")))
+/// Joins the lines of each field whose value is a list (RFC 9110, section 5.3).
+pub(super) fn join_lines(headers: &HeaderMap) -> Cow<'_, HeaderMap> {
+    let mut joined = Cow::Borrowed(headers);
+    for name in [ACCEPT, ACCEPT_ENCODING, IF_NONE_MATCH, X_FORWARDED_FOR] {
+        let lines = headers.get_all(&name);
+        if lines.iter().nth(1).is_some() {
+            let lines: Vec<_> = lines.iter().map(HeaderValue::as_bytes).collect();
+            let value = HeaderValue::from_bytes(&lines.join(&b", "[..]));
+            joined.to_mut().insert(name, value.expect("joined values are a value"));
+        }
+    }
+    joined
 }
 
 #[derive(Debug)]

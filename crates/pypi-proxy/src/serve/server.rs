@@ -27,7 +27,7 @@ use tokio_rustls::{TlsAcceptor, rustls};
 use super::access::RequestTracker;
 use super::http1::{self, Rewind};
 use super::listener::{Listen, Listener, Socket};
-use super::message::RequestParts;
+use super::message::{RequestParts, join_lines};
 use super::respond::too_large;
 use super::{Proxy, Scope};
 use crate::Error;
@@ -318,7 +318,8 @@ impl Server {
             let live = current.borrow().clone();
             async move {
                 let Live { proxy, config } = &*live;
-                let parts = RequestParts::of(&request);
+                let headers = join_lines(request.headers());
+                let parts = RequestParts::of(&request, &headers);
                 let client = proxy.client(peer, &parts);
                 let tracker = RequestTracker::start(proxy.clone(), client, &parts, config.access_log);
                 // HTTP/2 limits the size of a header, but not the number of fields.

@@ -12,7 +12,7 @@ use super::encoded::EncodedMetadata;
 use super::exposition::Exposition;
 use super::health::{Cached, HealthCache, health, readiness_problems};
 use super::locate::FileTarget;
-use super::message::{ProxyResponse, RequestFields, RequestParts, Value};
+use super::message::{ProxyResponse, RequestFields, RequestParts, Value, join_lines};
 use super::metrics::metrics;
 use super::request_metrics::{RejectionReason, RequestMetrics};
 use super::respond::{
@@ -239,13 +239,13 @@ impl Proxy {
 
     /// Like [`Self::handle`], but only for the endpoints in `scope`. Lets a server use separate listeners.
     pub async fn handle_in<B>(&self, scope: Scope, request: &Request<B>) -> Response<ResponseBody> {
-        self.respond_to(&RequestParts::of(request), None, scope).await.into()
+        self.respond_to(&RequestParts::of(request, &join_lines(request.headers())), None, scope).await.into()
     }
 
     /// Returns the address of the client that is connected as `peer`, possibly through trusted proxies.
     pub(super) fn client(&self, peer: Option<IpAddr>, request: &RequestParts<'_>) -> Option<IpAddr> {
         match &self.0.config.guard {
-            Some(guard) => guard.client(peer, &request.forwarded),
+            Some(guard) => guard.client(peer, request.forwarded),
             None => peer,
         }
     }

@@ -116,6 +116,23 @@ async fn hyper_and_the_fast_path_respond_equally() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn lists_may_take_several_lines() {
+    let index = index();
+    let proxy = warm(&index).await;
+    let get = |path: &str, fields: &str| {
+        send(proxy.address(), &format!("GET {path} HTTP/1.1\r\nhost: x\r\n{fields}\r\n"))
+    };
+    for (lines, line) in [
+        ("accept: image/png\r\naccept: text/html\r\n", "accept: image/png, text/html\r\n"),
+        ("accept-encoding: br\r\naccept-encoding: zstd\r\n", "accept-encoding: br, zstd\r\n"),
+        ("if-none-match: \"a\"\r\nx: y\r\nif-none-match: *\r\n", "if-none-match: *\r\n"),
+    ] {
+        assert_eq!(get("/simple/demo/", lines), get("/simple/demo/", line), "{lines}");
+    }
+    assert!(get("/simple/demo/", "accept: image/png\r\naccept: text/html\r\n").status.ends_with("200 OK"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn hyper_and_the_fast_path_reject_equally() {
     let (index, dir) = (index(), tempfile::tempdir().unwrap());
     let tokens = dir.path().join("tokens");

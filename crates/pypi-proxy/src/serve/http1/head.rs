@@ -1,7 +1,5 @@
 //! Parses the header of a request (RFC 9112, sections 2 to 5).
 
-use std::borrow::Cow;
-
 use http::Method;
 
 use super::super::message::{RequestFields, RequestParts};
@@ -117,7 +115,7 @@ impl<'b> ParseOutcome<'b> {
             }
         }
         host?;
-        let forwarded = Cow::Borrowed(forwarded.unwrap_or_default());
+        let forwarded = forwarded.unwrap_or_default();
         Some(SimpleRequest {
             request: RequestParts { method, path, query, fields, forwarded },
             keep_alive,
