@@ -9,6 +9,8 @@ pub(crate) fn is_unfinished(script: &str) -> bool {
     let mut rest = script;
     // True if the previous character may belong to the same word.
     let mut in_word = false;
+    // The script without spaces, comments and the contents of strings.
+    let mut code = String::new();
     while let Some(char) = rest.chars().next() {
         rest = &rest[char.len_utf8()..];
         let was_in_word =
@@ -37,9 +39,12 @@ pub(crate) fn is_unfinished(script: &str) -> bool {
             }
         };
         let Some(end) = end else { return true };
+        if !char.is_whitespace() && (char != '#' || was_in_word) && !(char == '<' && rest.starts_with('#')) {
+            code.push(char);
+        }
         rest = &rest[end..];
     }
-    !brackets.is_empty() || script.trim_end().ends_with('|')
+    !brackets.is_empty() || code.ends_with(['|', ',']) || code.ends_with("&&")
 }
 
 /// Returns the end of a string in double quotes, in which a backtick escapes the next character.
@@ -73,6 +78,8 @@ mod tests {
             "if ($true) {",
             "foreach ($i in 1..3) {\n  $i",
             "Get-Process |",
+            "true && # and",
+            "1,\n2, <# last #>",
             "Get-Process `",
             "'text",
             "\"a `\" b",
@@ -97,6 +104,9 @@ mod tests {
             "'it''s { here'",
             "\"( `\" \"\"\"",
             "# a comment with {",
+            "1 # |",
+            "'a,'",
+            "Start-Job &",
             "1 # (",
             "a#b",
             "<# { #> 1",

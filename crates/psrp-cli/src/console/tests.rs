@@ -487,6 +487,10 @@ async fn a_record_suppresses_only_its_own_call() {
         // Without the preference `Continue` there is no call.
         (information("i".into()), vec![line("b"), line("i")], "i\nb\ni\n"),
         (information(1.5.into()), vec![line("1,5")], "1.5\n"),
+        (information((-1_i32).into()), vec![line("\u{2212}1"), line("1")], "-1\n1\n"),
+        (information(f64::INFINITY.into()), vec![line("\u{221e}")], "Infinity\n"),
+        (information(Value::Bytes([1, 2].into())), vec![line("System.Byte[]")], "1 2\n"),
+        (information(Object::custom::<&str, Value>([]).into()), vec![line("")], "\n"),
         (information(Object::custom([("a", 1)]).into()), vec![line("@{a=1}")], "a : 1\n"),
         (PipelineEvent::Output("o".into()), vec![line("o")], "o\no\n"),
     ];
