@@ -176,9 +176,14 @@ impl Copier<'_> {
     async fn copy(&self, direction: &Direction<'_>) -> Result<(), Failure> {
         match direction {
             Direction::To { local, remote } => {
-                // With a separator at its end, the destination must be a directory.
-                let end = if local.len() > 1 { "/" } else { "" };
-                let remote = format!("{remote}{end}");
+                // With a separator at its end, the destination must be a directory, except for one directory: `new/` is
+                // its copy, as for `cp`.
+                let named = remote.trim_end_matches(['/', '\\']);
+                let remote = match &**local {
+                    [path] if path.is_dir() && !named.is_empty() && !named.ends_with(':') => named.to_owned(),
+                    [_] => remote.clone(),
+                    _ => format!("{remote}/"),
+                };
                 for path in local {
                     self.upload(path, &remote).await?;
                 }

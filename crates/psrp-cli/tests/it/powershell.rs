@@ -154,7 +154,7 @@ fn the_program_copies_files() {
     }
     let up = format!(":{}", path("up"));
     assert_eq!(copy(&["-r", &path("a"), &path("tree"), &up]), (Some(0), String::new()));
-    assert_eq!(copy(&["-r", &path("tree"), &format!("{up}/new")]), (Some(0), String::new()));
+    assert_eq!(copy(&["-r", &path("tree"), &format!("{up}/new/")]), (Some(0), String::new()));
     assert_eq!(copy(&["-r", &up, &path("down")]), (Some(0), String::new()));
     assert_eq!(copy(&["-r", &up, &path("other")]), (Some(0), String::new()));
     for root in ["up", "down/up", "other"] {
