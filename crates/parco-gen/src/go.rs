@@ -62,6 +62,10 @@ impl Generator<'_> {
         });
         code.line("");
         code.block(format!("func write{name}(w *writer, value {name}) {{"), "}", |code| {
+            if self.model.is_recursive(self.index) {
+                code.block("if !w.enter() {", "}", |code| code.line("return"));
+                code.line("defer w.leave()");
+            }
             if self.item.evolves {
                 code.block("w.sized(func(w *writer) {", "})", |code| self.write(code));
             } else {

@@ -73,6 +73,9 @@ impl Generator<'_> {
         code.indented(|code| self.read(code));
         code.line("");
         code.line("");
+        if self.model.is_recursive(self.index) {
+            code.line("@nested");
+        }
         code.line(format!("def write_{function}(w: Writer, value: {name}) -> None:"));
         code.indented(|code| {
             if self.item.evolves {

@@ -45,27 +45,24 @@ impl Generator<'_> {
             code.line(format!("return encode(value, write{name});"));
         });
         code.line("");
-        if self.model.is_recursive(self.index) {
-            code.block(
-                format!("export const read{name} = nested((r: Reader): {name} => {{"),
-                "});",
-                |code| {
-                    self.read(code);
-                },
-            );
-        } else {
-            code.block(format!("export function read{name}(r: Reader): {name} {{"), "}", |code| {
-                self.read(code)
-            });
-        }
+        self.define(&format!("read{name}"), &format!("(r: Reader): {name}"), code, |code| self.read(code));
         code.line("");
-        code.block(format!("export function write{name}(w: Writer, value: {name}): void {{"), "}", |code| {
+        self.define(&format!("write{name}"), &format!("(w: Writer, value: {name}): void"), code, |code| {
             if self.item.evolves {
                 code.block("w.sized((w) => {", "});", |code| self.write(code));
             } else {
                 self.write(code);
             }
         });
+    }
+
+    /// Adds a function; that of a type that can contain itself limits its nesting.
+    fn define(&self, name: &str, signature: &str, code: &mut Code, body: impl FnOnce(&mut Code)) {
+        if self.model.is_recursive(self.index) {
+            code.block(format!("export const {name} = nested({signature} => {{"), "});", body);
+        } else {
+            code.block(format!("export function {name}{signature} {{"), "}", body);
+        }
     }
 
     /// Returns the members of an object with these fields.

@@ -334,6 +334,7 @@ func (r *reader) leave() {
 // writer is a message, or the fields of an evolve struct.
 type writer struct {
 	data     []byte
+	depth    int
 	hasEnded bool
 	err      *Error
 }
@@ -351,6 +352,19 @@ func (w *writer) fail(kind string) {
 	if w.err == nil {
 		w.err = &Error{kind, len(w.data)}
 	}
+}
+
+// enter enters a type that can contain itself, and fails if that is nested too deeply.
+func (w *writer) enter() bool {
+	w.depth++
+	if w.depth > maxDepth {
+		w.fail("limit")
+	}
+	return w.err == nil
+}
+
+func (w *writer) leave() {
+	w.depth--
 }
 
 func (w *writer) raw(bytes []byte) {
@@ -451,6 +465,9 @@ func encodeLength[N integer](w *writer, header func(N), length int) {
 	if N(length) < 0 || uint64(N(length)) != uint64(length) {
 		w.fail("range")
 	}
+	if uint64(length) > maxLength {
+		w.fail("limit")
+	}
 	header(N(length))
 }
 
@@ -469,7 +486,11 @@ func encodeString[N integer](w *writer, header func(N), value string) {
 
 func encodeSlice[N integer, T any](w *writer, header func(N), values []T, write func(T)) {
 	encodeLength(w, header, len(values))
+	start := len(w.data)
 	encodeArray(values, write)
+	if len(values) > maxEmpty && len(w.data) == start {
+		w.fail("limit")
+	}
 }
 
 func encodeArray[T any](values []T, write func(T)) {
@@ -487,11 +508,10 @@ func encodeEntries[N integer, K, V any](w *writer, header func(N), entries []Ent
 
 // encodeMap writes the entries in the order of the keys.
 func encodeMap[N integer, K cmp.Ordered, V any](w *writer, header func(N), entries map[K]V, key func(K), value func(V)) {
-	encodeLength(w, header, len(entries))
-	for _, aKey := range slices.Sorted(maps.Keys(entries)) {
+	encodeSlice(w, header, slices.Sorted(maps.Keys(entries)), func(aKey K) {
 		key(aKey)
 		value(entries[aKey])
-	}
+	})
 }
 
 func encodeOption[T any](w *writer, value *T, write func(T)) {
@@ -520,7 +540,7 @@ func (w *writer) has(isPresent, isOption bool) bool {
 
 // sized writes the fields of an evolve struct after their length.
 func (w *writer) sized(write func(w *writer)) {
-	fields := &writer{err: w.err}
+	fields := &writer{depth: w.depth, err: w.err}
 	write(fields)
 	w.err = fields.err
 	encodeBlob(w, w.varint, fields.data)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 T = TypeVar("T")
 K = TypeVar("K")
 V = TypeVar("V")
+P = ParamSpec("P")
+Coder = TypeVar("Coder", "Reader", "Writer")
 
 MAX_LENGTH = 1 << 32
 MAX_EMPTY = 4096
@@ -63,18 +65,18 @@ def encode(value: T, write: Callable[[Writer, T], None]) -> bytes:
     return bytes(writer.data)
 
 
-def nested(read: Callable[[Reader], T]) -> Callable[[Reader], T]:
+def nested(visit: Callable[Concatenate[Coder, P], T]) -> Callable[Concatenate[Coder, P], T]:
     """Limits the nesting of a type that can contain itself."""
 
-    def read_nested(reader: Reader) -> T:
-        reader.depth += 1
-        if reader.depth > MAX_DEPTH:
-            raise reader.error("limit")
-        value = read(reader)
-        reader.depth -= 1
+    def visit_nested(coder: Coder, *args: P.args, **kwargs: P.kwargs) -> T:
+        coder.depth += 1
+        if coder.depth > MAX_DEPTH:
+            raise coder.error("limit")
+        value = visit(coder, *args, **kwargs)
+        coder.depth -= 1
         return value
 
-    return read_nested
+    return visit_nested
 
 
 class Reader:
@@ -275,7 +277,11 @@ class Writer:
 
     def __init__(self) -> None:
         self.data = bytearray()
+        self.depth = 0
         self.has_ended = False
+
+    def error(self, kind: str) -> ParcoError:
+        return ParcoError(kind)
 
     def octets(self, value: bytes, count: int) -> None:
         if len(value) != count:
@@ -390,8 +396,13 @@ class Writer:
             raise ParcoError("value")
         return ord(value)
 
+    def length(self, length: int, header: Callable[[int], None] | None) -> None:
+        if length > MAX_LENGTH:
+            raise ParcoError("limit")
+        (header or self.varint)(length)
+
     def blob(self, value: bytes, header: Callable[[int], None] | None = None) -> None:
-        (header or self.varint)(len(value))
+        self.length(len(value), header)
         self.data += value
 
     def string(self, value: str, header: Callable[[int], None] | None = None) -> None:
@@ -403,9 +414,12 @@ class Writer:
     def slice(
         self, values: list[T], write: Callable[[T], None], header: Callable[[int], None] | None = None
     ) -> None:
-        (header or self.varint)(len(values))
+        self.length(len(values), header)
+        start = len(self.data)
         for value in values:
             write(value)
+        if len(values) > MAX_EMPTY and len(self.data) == start:
+            raise ParcoError("limit")
 
     def array(self, values: list[T], count: int, write: Callable[[T], None]) -> None:
         if len(values) != count:
@@ -420,10 +434,11 @@ class Writer:
         value: Callable[[V], None],
         header: Callable[[int], None] | None = None,
     ) -> None:
-        (header or self.varint)(len(entries))
-        for a_key, a_value in entries:
-            key(a_key)
-            value(a_value)
+        def write(entry: tuple[K, V]) -> None:
+            key(entry[0])
+            value(entry[1])
+
+        self.slice(entries, write, header)
 
     def map(
         self,
@@ -458,5 +473,6 @@ class Writer:
     def sized(self, write: Callable[[Writer], None]) -> None:
         """Writes the fields of an evolve struct after their length."""
         fields = Writer()
+        fields.depth = self.depth
         write(fields)
         self.blob(bytes(fields.data))

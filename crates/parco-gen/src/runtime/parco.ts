@@ -46,12 +46,14 @@ export function encode<T>(value: T, write: (w: Writer, value: T) => void): Uint8
 }
 
 /** Limits the nesting of a type that can contain itself. */
-export function nested<T>(read: (r: Reader) => T): (r: Reader) => T {
-  return (r) => {
-    r.depth += 1;
-    if (r.depth > MAX_DEPTH) throw r.error("limit");
-    const value = read(r);
-    r.depth -= 1;
+export function nested<C extends Reader | Writer, A extends unknown[], T>(
+  visit: (coder: C, ...rest: A) => T,
+): (coder: C, ...rest: A) => T {
+  return (coder, ...rest) => {
+    coder.depth += 1;
+    if (coder.depth > MAX_DEPTH) throw coder.error("limit");
+    const value = visit(coder, ...rest);
+    coder.depth -= 1;
     return value;
   };
 }
@@ -262,6 +264,11 @@ export class Writer {
   private view = new DataView(this.data.buffer);
   private at = 0;
   private hasEnded = false;
+  depth = 0;
+
+  error(kind: ErrorKind): ParcoError {
+    return new ParcoError(kind);
+  }
 
   bytes(): Uint8Array {
     return this.data.slice(0, this.at);
@@ -440,8 +447,13 @@ export class Writer {
     return number;
   }
 
+  private length(length: number, header: Header): void {
+    if (length > MAX_LENGTH) throw new ParcoError("limit");
+    header(length);
+  }
+
   blob(value: Uint8Array, header: Header = (length) => this.varint(length)): void {
-    header(value.length);
+    this.length(value.length, header);
     this.raw(value);
   }
 
@@ -452,8 +464,10 @@ export class Writer {
   }
 
   slice<T>(values: T[], write: (value: T) => void, header: Header = (count) => this.varint(count)): void {
-    header(values.length);
+    this.length(values.length, header);
+    const start = this.at;
     for (const value of values) write(value);
+    if (values.length > MAX_EMPTY && this.at === start) throw new ParcoError("limit");
   }
 
   array<T>(values: T[], count: number, write: (value: T) => void): void {
@@ -498,6 +512,7 @@ export class Writer {
   /** Writes the fields of an evolve struct after their length. */
   sized(write: (w: Writer) => void): void {
     const fields = new Writer();
+    fields.depth = this.depth;
     write(fields);
     this.blob(fields.bytes());
   }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"reflect"
 	"strings"
+	"vectors/types_tree"
 )
 
 // codec returns a function that decodes a message and encodes it again.
@@ -90,6 +91,13 @@ func dump(value reflect.Value) any {
 }
 
 func main() {
+	deep := types_tree.Tree{}
+	for range 64 {
+		deep = types_tree.Tree{Children: []types_tree.Tree{deep}}
+	}
+	if _, err := types_tree.EncodeTree(deep); err == nil {
+		panic("65 levels were encoded, which no reader accepts")
+	}
 	lines := bufio.NewScanner(os.Stdin)
 	lines.Buffer(nil, 1<<20)
 	output := json.NewEncoder(os.Stdout)

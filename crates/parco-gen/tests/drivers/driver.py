@@ -28,6 +28,16 @@ def dump(value):
     return [dump(getattr(value, field.name)) for field in dataclasses.fields(value)]
 
 
+tree = importlib.import_module("types_tree")
+deep = tree.Tree(0, [])
+for _ in range(64):
+    deep = tree.Tree(0, [deep])
+try:
+    tree.encode_tree(deep)
+    sys.exit("65 levels were encoded, which no reader accepts")
+except parco.ParcoError as error:
+    assert error.kind == "limit"
+
 for line in sys.stdin:
     name, digits = line.rstrip("\n").split(" ")
     module = importlib.import_module(f"types_{name.lower()}")

@@ -22,6 +22,17 @@ function dump(value: unknown): unknown {
   return members.filter(([name]) => name !== "kind").map(([, part]) => dump(part));
 }
 
+// By a path that the compiler does not follow.
+const { encodeTree } = await import("./types_tree.ts" as string);
+let deep: object = { value: 0, children: [] };
+for (let level = 0; level < 64; level++) deep = { value: 0, children: [deep] };
+try {
+  encodeTree(deep);
+  throw new Error("65 levels were encoded, which no reader accepts");
+} catch (error) {
+  if (!(error instanceof ParcoError && error.kind === "limit")) throw error;
+}
+
 for (const line of readFileSync(0, "utf8").split("\n")) {
   if (line === "") continue;
   const [name, digits] = line.split(" ");

@@ -38,6 +38,10 @@ func readUser(r *reader) (value User) {
 }
 
 func writeUser(w *writer, value User) {
+	if !w.enter() {
+		return
+	}
+	defer w.leave()
 	w.u64LE(value.Id)
 	encodeString(w, w.varint, value.Name)
 	encodeOption(w, value.Email, func(v string) { encodeString(w, w.varint, v) })

@@ -39,6 +39,7 @@ def read_user(r: Reader) -> User:
     )
 
 
+@nested
 def write_user(w: Writer, value: User) -> None:
     w.u64le(value.id)
     w.string(value.name)

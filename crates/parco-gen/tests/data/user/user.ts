@@ -32,7 +32,7 @@ export const readUser = nested((r: Reader): User => {
   };
 });
 
-export function writeUser(w: Writer, value: User): void {
+export const writeUser = nested((w: Writer, value: User): void => {
   w.u64le(value.id);
   w.string(value.name);
   w.option(value.email, (v) => w.string(v));
@@ -40,7 +40,7 @@ export function writeUser(w: Writer, value: User): void {
   writeShape(w, value.shape);
   w.slice(value.friends, (v) => writeUser(w, v));
   writeSettings(w, value.settings);
-}
+});
 
 export type Shape =
   | { kind: "Empty" }
