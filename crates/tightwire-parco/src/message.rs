@@ -356,11 +356,24 @@ pub trait WireExt {
         exact(options, bytes, |reader| self.get(reader))
     }
 
-    /// Same as [`decode_into`], with these options.
+    /// Same as [`decode_into`].
     ///
     /// # Errors
     ///
-    /// Same as [`decode_into`].
+    /// Same as [`decode_exact`](Self::decode_exact). After an error the contents of `value` are unspecified but valid.
+    #[inline]
+    fn decode_into<'de, T>(&self, bytes: &'de [u8], value: &mut T) -> Result<(), Error>
+    where
+        Self: Get<'de, T>,
+    {
+        self.decode_into_with(Options::new(), bytes, value)
+    }
+
+    /// Same as [`decode_into`](Self::decode_into), with options.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`decode_into`](Self::decode_into).
     #[inline]
     fn decode_into_with<'de, T>(&self, options: Options, bytes: &'de [u8], value: &mut T) -> Result<(), Error>
     where

@@ -11,7 +11,6 @@ use serde::de::DeserializeOwned;
 use tokio_util::codec::{Decoder, Encoder, LengthDelimitedCodec};
 
 use crate::options::Options;
-use crate::wire::Le;
 
 /// Codec for `tokio_util::codec::Framed` that receives `In` and sends `Out`, both of which implement serde's traits.
 ///
@@ -68,7 +67,7 @@ impl<In: DeserializeOwned, Out> Decoder for SerdeCodec<In, Out> {
 
     fn decode(&mut self, source: &mut BytesMut) -> io::Result<Option<In>> {
         match self.frames.decode(source)? {
-            Some(frame) => Ok(Some(super::decode_exact_as::<Le, In>(self.options, &frame)?)),
+            Some(frame) => Ok(Some(super::decode_exact_with(self.options, &frame)?)),
             None => Ok(None),
         }
     }
@@ -80,7 +79,7 @@ impl<In, Out: Serialize, M: Borrow<Out>> Encoder<M> for SerdeCodec<In, Out> {
 
     fn encode(&mut self, message: M, target: &mut BytesMut) -> io::Result<()> {
         self.buffer.clear();
-        super::encode_as::<Le, Out>(self.options, message.borrow(), &mut self.buffer)?;
+        super::encode_with(self.options, message.borrow(), &mut self.buffer)?;
         self.frames.encode(self.buffer.as_slice(), target)
     }
 }

@@ -107,7 +107,16 @@ use crate::write::{self, Writer};
 ///
 /// Fails if the type is not supported, its `Serialize` implementation fails, or the value is nested too deeply.
 pub fn to_vec<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, Error> {
-    to_vec_as::<Le, T>(Options::new(), value)
+    to_vec_with(Options::new(), value)
+}
+
+/// Same as [`to_vec`], with these options.
+///
+/// # Errors
+///
+/// Same as [`to_vec`].
+pub fn to_vec_with<T: Serialize + ?Sized>(options: Options, value: &T) -> Result<Vec<u8>, Error> {
+    to_vec_as::<Le, T>(options, value)
 }
 
 /// Encodes a value and appends it to a vector.
@@ -116,20 +125,20 @@ pub fn to_vec<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, Error> {
 ///
 /// Same as [`to_vec`]. The vector is unchanged on failure.
 pub fn encode<T: Serialize + ?Sized>(value: &T, vec: &mut Vec<u8>) -> Result<(), Error> {
-    encode_as::<Le, T>(Options::new(), value, vec)
+    encode_with(Options::new(), value, vec)
 }
 
-/// Same as [`encode`], in the format `F` and with options; see [`to_vec_as`].
+/// Same as [`encode`], with these options.
 ///
 /// # Errors
 ///
 /// Same as [`to_vec`]. The vector is unchanged on failure.
-pub fn encode_as<F: Format, T: Serialize + ?Sized>(
+pub fn encode_with<T: Serialize + ?Sized>(
     options: Options,
     value: &T,
     vec: &mut Vec<u8>,
 ) -> Result<(), Error> {
-    write::append(vec, &options, |writer| ser::put::<F, T>(value, writer))
+    write::append(vec, &options, |writer| ser::put::<Le, T>(value, writer))
 }
 
 /// Encodes a value to the start of a slice and returns the number of bytes written.
@@ -182,11 +191,24 @@ pub fn encoded_len<T: Serialize + ?Sized>(value: &T) -> Result<usize, Error> {
 /// ```
 #[cfg(feature = "std")]
 pub fn decode_from_reader<T: DeserializeOwned>(reader: impl std::io::Read) -> Result<T, Error> {
-    decode_from_reader_as::<Le, T>(Options::new(), reader)
+    decode_from_reader_with(Options::new(), reader)
 }
 
-/// Encodes a value with options, in a format: [`Le`] is that of [`to_vec`]. [`Bincode1`](crate::wire::Bincode1),
-/// [`Bincode2`](crate::wire::Bincode2) and [`Postcard`](crate::wire::Postcard) write the bytes of these libraries.
+/// Same as [`decode_from_reader`], with options.
+///
+/// # Errors
+///
+/// Same as [`decode_from_reader`].
+#[cfg(feature = "std")]
+pub fn decode_from_reader_with<T: DeserializeOwned>(
+    options: Options,
+    reader: impl std::io::Read,
+) -> Result<T, Error> {
+    decode_from_reader_as::<Le, T>(options, reader)
+}
+
+/// Encodes a value in a format: [`Bincode1`](crate::wire::Bincode1), [`Bincode2`](crate::wire::Bincode2) and
+/// [`Postcard`](crate::wire::Postcard) write the bytes of these libraries.
 ///
 /// # Errors
 ///
@@ -227,7 +249,19 @@ pub fn decode_from_reader_as<F: Format, T: DeserializeOwned>(
 ///
 /// Fails if the bytes are not a valid value, or the type is not supported.
 pub fn decode<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> Result<(T, &'de [u8]), Error> {
-    decode_as::<Le, T>(Options::new(), bytes)
+    decode_with(Options::new(), bytes)
+}
+
+/// Same as [`decode`], with options.
+///
+/// # Errors
+///
+/// Same as [`decode`].
+pub fn decode_with<'de, T: Deserialize<'de>>(
+    options: Options,
+    bytes: &'de [u8],
+) -> Result<(T, &'de [u8]), Error> {
+    decode_as::<Le, T>(options, bytes)
 }
 
 /// Same as [`decode`], in the format `F` and with options; see [`to_vec_as`].
@@ -253,7 +287,16 @@ pub fn decode_as<'de, F: Format, T: Deserialize<'de>>(
 ///
 /// Fails if the bytes are not a valid value, if bytes remain after it, or the type is not supported.
 pub fn decode_exact<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> Result<T, Error> {
-    decode_exact_as::<Le, T>(Options::new(), bytes)
+    decode_exact_with(Options::new(), bytes)
+}
+
+/// Same as [`decode_exact`], with options.
+///
+/// # Errors
+///
+/// Same as [`decode_exact`].
+pub fn decode_exact_with<'de, T: Deserialize<'de>>(options: Options, bytes: &'de [u8]) -> Result<T, Error> {
+    decode_exact_as::<Le, T>(options, bytes)
 }
 
 /// Same as [`decode_exact`], in the format `F` and with options; see [`to_vec_as`].
