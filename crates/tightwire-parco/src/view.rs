@@ -308,7 +308,7 @@ where
 }
 
 /// Copies the bytes of the view. Rejects views decoded with [`Mode::Compat`], which may contain bytes that no encoder
-/// writes, and with [`Options::canonical`] those decoded without it.
+/// writes, and with [`Options::canonical`](crate::Options::canonical) those decoded without it.
 impl<'de, H: Header, E: StaticWire, T> Put<Seq<'de, E, T>> for Slice<H, E> {
     fn put(&self, view: &Seq<'de, E, T>, writer: &mut Writer<'_>) -> Result<(), Fault> {
         self.size(view, writer.levels())?;
