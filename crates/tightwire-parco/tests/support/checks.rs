@@ -284,7 +284,9 @@ pub fn check_view(input: &[u8]) {
             }
             (Err(view), Err(owned)) => {
                 assert_eq!((view.offset(), view.path()), (owned.offset(), owned.path()));
-                assert_eq!(view.to_string(), owned.to_string());
+                // A view needs no memory, so a length that only memory limits exceeds the input.
+                let is_memory = owned.is_limit() && view.is_unexpected_end();
+                assert!(is_memory || view.to_string() == owned.to_string(), "{view} in place, {owned} owned");
                 continue;
             }
             (view, owned) => panic!("{view:?} in place, {owned:?} owned"),
