@@ -81,6 +81,12 @@ const DEBUG: &str = "debug";
 const TEXT: &str = "text";
 const LINE: &str = "line";
 
+fn has_members(value: &Value) -> bool {
+    value
+        .as_object()
+        .is_some_and(|object| object.extended().iter().chain(object.adapted().iter()).next().is_some())
+}
+
 /// Returns whether a text is what `ToString` of a value returns at the server, whose culture is unknown.
 fn is_text_of(value: &Value, text: &str) -> bool {
     // Signs and separators depend on the culture, years on its calendar.
@@ -88,7 +94,10 @@ fn is_text_of(value: &Value, text: &str) -> bool {
     let base = value.base();
     match base {
         Value::Nil => text == "System.Management.Automation.InformationRecord",
-        Value::DateTime(_) => !digits(text).is_empty(),
+        // Minutes and seconds have two digits in all of them.
+        Value::DateTime(time) => {
+            time.to_string().get(14..19).is_some_and(|time| digits(text).contains(&digits(time)))
+        }
         Value::TimeSpan(_) => text.contains(':'),
         Value::Xml(_) => text == "System.Xml.XmlDocument",
         Value::Bytes(_) => text == "System.Byte[]",
@@ -96,11 +105,12 @@ fn is_text_of(value: &Value, text: &str) -> bool {
         _ => match short_text(value) {
             Some(own) => {
                 let is_number = base.as_str().is_none() && own.parse::<f64>().is_ok();
-                own == text || is_number && (digits(&own) == digits(text) || text.ends_with('\u{221e}'))
+                let own = if text.ends_with('\u{221e}') { own.replace("Infinity", "") } else { own };
+                own == text || is_number && digits(&own) == digits(text)
             }
             // Type names in the records of generic types have assemblies, those of `ToString` have none.
             None => {
-                text.is_empty()
+                text.is_empty() && !has_members(value)
                     || text.starts_with("@{")
                     || text.split('[').next() == type_name(value).split('[').next()
             }

@@ -474,6 +474,7 @@ async fn a_record_suppresses_only_its_own_call() {
     let warning = |line: &str| HostRequest::WriteWarningLine { text: text(line) };
     let information = |data: Value| PipelineEvent::Information(Box::new(InformationRecord::new(data)));
     let warned = || PipelineEvent::Warning(Box::new(InformationalRecord::new("w")));
+    let date = Value::from("2020-01-02T03:04:05".parse::<psrp::value::DateTime>().unwrap());
     let cases: Vec<(PipelineEvent, Vec<HostRequest>, &str)> = vec![
         (write_host("a", false), vec![line("a")], "a\n"),
         (write_host("a", false), vec![line("a"), line("a")], "a\na\n"),
@@ -492,6 +493,10 @@ async fn a_record_suppresses_only_its_own_call() {
         (information(Value::Bytes([1, 2].into())), vec![line("System.Byte[]")], "1 2\n"),
         (information(Object::custom::<&str, Value>([]).into()), vec![line("")], "\n"),
         (information(Object::custom([("a", 1)]).into()), vec![line("@{a=1}")], "a : 1\n"),
+        (information(Object::custom([("a", 1)]).into()), vec![line("")], "a : 1\n\n"),
+        (information(1.into()), vec![line("\u{221e}")], "1\n\u{221e}\n"),
+        (information(date.clone()), vec![line("1/2/2563 5.04.05")], "2020-01-02T03:04:05\n"),
+        (information(date), vec![line("b2020")], "2020-01-02T03:04:05\nb2020\n"),
         (PipelineEvent::Output("o".into()), vec![line("o")], "o\no\n"),
     ];
     for (event, calls, expected) in cases {
