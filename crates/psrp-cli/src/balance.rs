@@ -15,6 +15,8 @@ pub(crate) fn is_unfinished(script: &str) -> bool {
         rest = &rest[char.len_utf8()..];
         let was_in_word =
             std::mem::replace(&mut in_word, !char.is_whitespace() && !"(){}[];|&,".contains(char));
+        let is_comment = char == '#' && !was_in_word;
+        let is_block_comment = char == '<' && rest.starts_with('#');
         // End of an escape sequence, string or comment. A doubled quote counts as the end and start of a string.
         let end = match char {
             '`' => rest.chars().next().map(char::len_utf8),
@@ -24,8 +26,8 @@ pub(crate) fn is_unfinished(script: &str) -> bool {
                 let end = if rest.starts_with('"') { "\n\"@" } else { "\n'@" };
                 rest.find(end).map(|at| at + end.len())
             }
-            '<' if rest.starts_with('#') => rest.find("#>").map(|at| at + 2),
-            '#' if !was_in_word => Some(rest.find('\n').unwrap_or(rest.len())),
+            '<' if is_block_comment => rest.find("#>").map(|at| at + 2),
+            '#' if is_comment => Some(rest.find('\n').unwrap_or(rest.len())),
             // An unmatched closing bracket is reported by the server.
             ')' | '}' | ']' if brackets.pop() != Some(char) => return false,
             char => {
@@ -39,7 +41,7 @@ pub(crate) fn is_unfinished(script: &str) -> bool {
             }
         };
         let Some(end) = end else { return true };
-        if !char.is_whitespace() && (char != '#' || was_in_word) && !(char == '<' && rest.starts_with('#')) {
+        if !(char.is_whitespace() || is_comment || is_block_comment) {
             code.push(char);
         }
         rest = &rest[end..];

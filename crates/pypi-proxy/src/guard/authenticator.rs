@@ -237,7 +237,7 @@ impl<'v> Credentials<'v> {
     }
 }
 
-/// Returns what follows the scheme in a value of `Authorization`; `None` for another scheme.
+/// Returns the credentials after the scheme in a value of `Authorization`, or `None` if it has another scheme.
 pub(crate) fn parameter<'v>(value: &'v str, scheme: &str) -> Option<&'v str> {
     let (sent, rest) = value.split_once(' ')?;
     sent.eq_ignore_ascii_case(scheme).then(|| rest.trim_matches(' '))

@@ -4,6 +4,7 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use super::prelude::*;
+
 /// The name of a logical type, for [`Logical`].
 pub trait LogicalType {
     /// The name in schemas: ASCII letters, digits and underscores.

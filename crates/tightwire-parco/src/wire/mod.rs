@@ -180,7 +180,7 @@ macro_rules! for_tuples {
 }
 pub(crate) use for_tuples;
 
-/// What most modules of wire types use.
+/// Imports that most modules of wire types share.
 pub(crate) mod prelude {
     pub(crate) use super::{Get, Put, StaticWire, Wire};
     pub(crate) use crate::error::{Fault, Segment};
